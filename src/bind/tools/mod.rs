@@ -1,0 +1,64 @@
+//! In: the name or path of a program and a host. Out: everything that program needs to start, or why it cannot be had.
+//!
+//! Looked up only in fixed places, never through the caller's PATH or environment, and nothing is executed to find out.
+
+use crate::host::Hop;
+use crate::plan::{Operations, Scope};
+use camino::Utf8PathBuf;
+
+/// One thing a tool is given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Grant {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    pub scope: Scope,
+    pub operations: Operations,
+    /// For the manifest: "program", "interpreter", "loader", "library", "helper programs", "modules", "install".
+    pub role: &'static str,
+}
+
+/// A program that was found and what it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    pub name: String,
+    /// Where it was found, before symlinks were followed.
+    pub path: Utf8PathBuf,
+    /// Canonical.
+    pub real: Utf8PathBuf,
+    /// Symlinks between the two and on the way to interpreters and libraries.
+    pub hops: Vec<Hop>,
+    /// `system`, or the kind of install and where it is (`pyenv /home/u/.pyenv/versions/3.12.1`).
+    pub source: String,
+    /// The interpreter of a script, canonical.
+    pub interpreter: Option<Utf8PathBuf>,
+    /// Program, interpreter, loader, libraries, helper trees, modules. Sorted, no repetitions.
+    pub grants: Vec<Grant>,
+    /// Files among the grants and helper programs in granted trees whose digests the manifest records. Canonical, sorted.
+    pub files: Vec<Utf8PathBuf>,
+    /// Directories to put on PATH so that it is found by its name.
+    pub directory: Utf8PathBuf,
+}
+
+/// What looking for a program gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    Found(Box<Tool>),
+    /// Not in any of these places.
+    Missing {
+        searched: Vec<Utf8PathBuf>,
+    },
+    /// Something of that name is there but cannot be granted; says why.
+    Broken {
+        path: Utf8PathBuf,
+        reason: String,
+    },
+}
+
+impl Lookup {
+    pub fn tool(&self) -> Option<&Tool> {
+        match self {
+            Self::Found(tool) => Some(tool),
+            _ => None,
+        }
+    }
+}

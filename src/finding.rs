@@ -1,0 +1,105 @@
+//! Findings: what Palisade has to say about a profile, as data. Reporters show them; nothing prints on its own.
+
+use crate::source::Span;
+use serde::Serialize;
+
+/// How bad a finding is. The order is the order of weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; needs no answer.
+    Note,
+    /// Probably not meant.
+    Warning,
+    /// The profile does not hold what it says, or cannot be compiled.
+    Error,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A place in a source and what is to be said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// One replacement in a source text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub span: Span,
+    pub replacement: String,
+}
+
+/// A change that a program can make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an order: "remove the statement".
+    pub title: String,
+    pub edits: Vec<Edit>,
+    /// Whether it keeps what the profile means.
+    pub safe: bool,
+}
+
+/// One thing found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, as written in `allow(…)`.
+    pub rule: &'static str,
+    pub severity: Severity,
+    /// Lower case, no full stop, the user's own text in backticks.
+    pub message: String,
+    /// The first label is the main place; a finding about no statement has none.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub help: Option<String>,
+    pub fix: Option<Fix>,
+}
+
+impl Finding {
+    pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self { rule, severity, message: message.into(), labels: Vec::new(), help: None, fix: None }
+    }
+
+    /// Adds a place. The first one added is the main one.
+    pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    pub fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>, safe: bool) -> Self {
+        self.fix = Some(Fix { title: title.into(), edits, safe });
+        self
+    }
+
+    /// The main place.
+    pub fn span(&self) -> Option<Span> {
+        self.labels.first().map(|label| label.span)
+    }
+}
+
+/// Sorts by place, then by rule and message, and drops repetitions: the order in which stages ran never shows.
+pub fn sort(findings: &mut Vec<Finding>) {
+    findings.sort_by(|a, b| {
+        (a.span(), a.rule, &a.message, std::cmp::Reverse(a.severity)).cmp(&(
+            b.span(),
+            b.rule,
+            &b.message,
+            std::cmp::Reverse(b.severity),
+        ))
+    });
+    findings.dedup();
+}

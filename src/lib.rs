@@ -1,0 +1,19 @@
+//! Palisade: a policy compiler and linter for sandboxing AI agents and local MCP servers.
+//!
+//! ```text
+//! text ──parse──▶ AST ──resolve──▶ Policy ──bind to a host──▶ Plan ──emit──▶ .sb + manifest ──exec──▶ walls
+//!      syntax         resolve              bind                     emit, manifest           exec
+//!                                          ▲ lint looks at every stage
+//! ```
+//!
+//! Each stage is a folder, and depends only on those to its left; [`pipeline`] is the only place where they meet.
+
+pub mod bind;
+pub mod finding;
+pub mod host;
+pub mod lint;
+pub mod manifest;
+pub mod plan;
+pub mod policy;
+pub mod source;
+pub mod syntax;

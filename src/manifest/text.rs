@@ -1,0 +1,72 @@
+//! The manifest as text: YAML with a comment above it and its own digest as the last line.
+
+use super::{Manifest, SCHEMA};
+use sha2::{Digest, Sha256};
+
+/// Why a text is not a manifest that may be obeyed.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    #[error("the manifest has no `digest` line at its end")]
+    NoDigest,
+    #[error("the manifest is not what was compiled: its digest does not match")]
+    Digest,
+    #[error("the manifest has schema {0}, and this program reads schema {SCHEMA}")]
+    Schema(u32),
+    #[error("the manifest cannot be read: {0}")]
+    Yaml(#[from] serde_yaml::Error),
+    #[error("the manifest cannot be read: {0}")]
+    Rule(String),
+}
+
+const HEADER: &str = "\
+# Palisade manifest: what one sandboxed command may do, as `palisade exec` enforces it.
+# Written by `palisade compile`. An edit makes it invalid: change the profile and compile again.
+";
+
+const DIGEST: &str = "digest: sha256:";
+
+/// The text of a manifest. The same manifest always gives the same bytes.
+///
+/// # Errors
+/// Only where the serializer fails.
+pub fn write(manifest: &Manifest) -> Result<String, ManifestError> {
+    let body = format!("{HEADER}{}", serde_yaml::to_string(manifest)?);
+    let digest = hex(&Sha256::digest(body.as_bytes()));
+    Ok(format!("{body}{DIGEST}{digest}\n"))
+}
+
+/// Reads a manifest and checks that nothing in it has changed since it was written.
+///
+/// # Errors
+/// A missing or wrong digest, another schema, an unknown field, a rule that makes no sense.
+pub fn read(text: &str) -> Result<Manifest, ManifestError> {
+    let at = text.rfind(DIGEST).ok_or(ManifestError::NoDigest)?;
+    let (body, last) = text.split_at(at);
+    if !body.ends_with('\n') {
+        return Err(ManifestError::NoDigest);
+    }
+    let stated = last[DIGEST.len()..].strip_suffix('\n').ok_or(ManifestError::Digest)?;
+    if stated != hex(&Sha256::digest(body.as_bytes())) {
+        return Err(ManifestError::Digest);
+    }
+    let schema: Schema =
+        serde_yaml::from_str(body.lines().find(|line| line.starts_with("schema:")).unwrap_or(""))?;
+    if schema.schema != SCHEMA {
+        return Err(ManifestError::Schema(schema.schema));
+    }
+    Ok(serde_yaml::from_str(body)?)
+}
+
+#[derive(serde::Deserialize)]
+struct Schema {
+    schema: u32,
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,146 @@
+//! In: a policy bound to a machine. Out: the resolved grant, as one ordered list of rules and what goes with it.
+//!
+//! Everything that decides anything reads the plan, through [`Decider`].
+
+pub mod decide;
+pub mod operation;
+pub mod question;
+pub mod rule;
+
+pub use decide::{Decider, Decision, Spelling};
+pub use operation::{Operation, Operations};
+pub use rule::{Effect, Origin, OriginKind, Rule, Scope};
+
+use crate::host::{Hop, Identity};
+use crate::policy::{Access, Ipc, LimitKind, Network, System};
+use crate::source::Span;
+use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
+
+/// A root as it will be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedRoot {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    pub access: Access,
+    pub identity: Identity,
+    pub origin: Origin,
+}
+
+/// Why a path inside a root is more closed than its root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protection {
+    Denied,
+    ReadOnly,
+    Guarded,
+}
+
+/// What stands at a protected path when it is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    File,
+    Directory,
+    /// A symlink, socket, fifo or device.
+    Special,
+    Missing,
+}
+
+/// A path inside a root that is denied, guarded, or read-only within a writable one. Checked for other hard links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protected {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    pub protection: Protection,
+    pub presence: Presence,
+    pub origin: Origin,
+}
+
+/// A file whose contents the plan rests on: something that may be run, mapped or read as code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    /// SHA-256, lower-case hexadecimal.
+    pub digest: String,
+    pub identity: Identity,
+    pub size: u64,
+    /// Nanoseconds since 1970; 0 where not known.
+    pub modified: i128,
+}
+
+/// A tool that was found and what it was given, for the manifest's reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedTool {
+    pub name: String,
+    /// Where it was found.
+    pub path: Utf8PathBuf,
+    /// Where that leads.
+    pub real: Utf8PathBuf,
+    /// SHA-256 of `real`.
+    pub digest: String,
+    /// `system`, or what kind of install it belongs to and where that is.
+    pub source: String,
+    pub interpreter: Option<Utf8PathBuf>,
+    /// Directories of helper programs and modules.
+    pub trees: Vec<Utf8PathBuf>,
+    pub optional: bool,
+    pub origin: Origin,
+}
+
+/// An optional tool or group member that this machine lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedTool {
+    pub name: String,
+    pub reason: String,
+    pub span: Span,
+}
+
+/// The environment a command gets, all of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Name and value, sorted by name.
+    pub set: BTreeMap<String, String>,
+    /// Names whose value is the caller's, where the caller has one.
+    pub pass: Vec<String>,
+}
+
+/// Something the profile says that the target's walls cannot hold in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// What is said and what is held, in one sentence.
+    pub text: String,
+    pub span: Option<Span>,
+}
+
+/// The resolved grant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub target: System,
+    pub spelling: Spelling,
+    /// Later rules win. See [`Decider`].
+    pub rules: Vec<Rule>,
+    pub roots: Vec<PlannedRoot>,
+    pub protected: Vec<Protected>,
+    /// Every symlink that a granted or protected path rests on.
+    pub links: Vec<Hop>,
+    pub working_directory: Utf8PathBuf,
+    pub tools: Vec<PlannedTool>,
+    pub skipped_tools: Vec<SkippedTool>,
+    pub files: Vec<PlannedFile>,
+    /// The shell that `-c` runs.
+    pub shell: Utf8PathBuf,
+    pub environment: Environment,
+    pub limits: BTreeMap<LimitKind, u64>,
+    pub network: Network,
+    pub ipc: Ipc,
+    pub needs: Vec<String>,
+    pub losses: Vec<Loss>,
+}
+
+impl Plan {
+    pub fn decider(&self) -> Decider<'_> {
+        Decider::new(&self.rules, self.spelling)
+    }
+}

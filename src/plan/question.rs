@@ -1,0 +1,47 @@
+//! Questions as people ask them (`why`, `expect`), and their answers from the one decision function.
+
+use super::{Decider, Decision, Operation};
+use camino::Utf8Path;
+
+/// The words of `why OP PATH` and `expect OP PATH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// One operation of the plan.
+    Operation(Operation),
+    /// Reading a directory's names: [`Operation::Read`] on it.
+    List,
+    /// Moving it elsewhere: removing it here; the new place is a question of its own (`create`).
+    Rename,
+    /// Reaching a host over the network.
+    ConnectHost,
+}
+
+impl Question {
+    /// Every word that may be asked, for messages and completion.
+    pub const WORDS: [&'static str; 11] =
+        ["read", "list", "metadata", "write", "create", "remove", "rename", "link", "exec", "map", "connect"];
+
+    /// The question of that name. `connect` asks about a unix socket where the subject is a path.
+    pub fn named(word: &str, subject: &str) -> Option<Self> {
+        Some(match word {
+            "list" => Self::List,
+            "rename" => Self::Rename,
+            "connect" if !subject.starts_with(['/', '~', '$', '.']) => Self::ConnectHost,
+            _ => Self::Operation(Operation::named(word)?),
+        })
+    }
+
+    /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do.
+    pub fn ask<'a>(self, decider: &Decider<'a>, path: &Utf8Path, exists: bool) -> Decision<'a> {
+        match self {
+            Self::Operation(Operation::Write) if !exists => {
+                let create = decider.decide(Operation::Create, path);
+                if create.allowed { decider.decide(Operation::Write, path) } else { create }
+            }
+            Self::Operation(operation) => decider.decide(operation, path),
+            Self::List => decider.decide(Operation::Read, path),
+            Self::Rename => decider.decide(Operation::Remove, path),
+            Self::ConnectHost => Decision { allowed: false, rule: None },
+        }
+    }
+}

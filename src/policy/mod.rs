@@ -1,0 +1,179 @@
+//! In: nothing, these are types. Out: what a profile asks for, with every `use` and `$name` resolved, before any machine is looked at.
+//!
+//! A policy knows nothing of an operating system. Every part keeps the place it was written.
+
+use crate::source::{FileId, Span, Spanned};
+use crate::syntax::ast;
+pub use ast::{Access, Ipc, LimitKind, System};
+use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
+
+/// A path as the profile means it: absolute, variables filled in, but not yet looked up on any machine. It may hold `..` and symlinks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyPath {
+    pub path: Utf8PathBuf,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    pub path: PolicyPath,
+    pub access: Access,
+    /// The whole statement.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denial {
+    pub kind: DenialKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DenialKind {
+    /// The path itself and everything below it.
+    Path(PolicyPath),
+    /// A pattern, absolute; its literal head is escaped.
+    Glob(Spanned<String>),
+    /// What git ignores below the path, but for the names in `except`.
+    Gitignored { path: PolicyPath, except: Vec<Spanned<String>> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unguard {
+    pub path: PolicyPath,
+    pub because: String,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Network {
+    Off,
+    All,
+    Only(Vec<NetworkRule>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkRule {
+    pub allow: bool,
+    pub pattern: HostPattern,
+    pub span: Span,
+}
+
+/// `host`, `*.host` or either with `:port`; no port means 443.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPattern {
+    /// Whether it was written `*.host`: any name below, not the name itself.
+    pub below: bool,
+    /// Lower case, no trailing dot; an IPv6 address in brackets.
+    pub host: String,
+    /// `None` is any port, written `:*`.
+    pub port: Option<u16>,
+}
+
+/// A tool asked for by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolName {
+    pub name: String,
+    /// Where the name was written: for a member of a group, the `@group` in the list that used it.
+    pub span: Span,
+    pub group: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvEntry {
+    pub name: String,
+    /// `None` passes the caller's value on.
+    pub value: Option<String>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seatbelt {
+    pub rule: String,
+    pub because: String,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    pub operation: String,
+    pub subject: String,
+    pub allowed: bool,
+    pub span: Span,
+}
+
+/// A comment that allows findings of some rules at one statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowance {
+    pub rules: Vec<Spanned<String>>,
+    pub reason: String,
+    /// The comment.
+    pub span: Span,
+    /// The statement it stands at.
+    pub statement: Span,
+}
+
+/// A `use` statement and the file it brought in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    pub span: Span,
+    pub file: FileId,
+}
+
+/// A declared parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    pub name: String,
+    pub value: Option<String>,
+    pub span: Span,
+    /// How often `$name` was read.
+    pub uses: usize,
+}
+
+/// A resolved profile: statements of the profile and of every fragment it uses, and of `on` blocks for the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    pub name: Spanned<String>,
+    pub description: Option<String>,
+    /// The profile itself first, then fragments in the order they were met.
+    pub files: Vec<FileId>,
+    pub uses: Vec<Used>,
+    pub params: Vec<Param>,
+    pub workspace: Utf8PathBuf,
+    pub home: Utf8PathBuf,
+    pub target: System,
+    pub roots: Vec<Root>,
+    pub denials: Vec<Denial>,
+    pub git_worktrees: Vec<PolicyPath>,
+    pub executables: Vec<PolicyPath>,
+    pub unguards: Vec<Unguard>,
+    pub network: Option<Spanned<Network>>,
+    pub ipc: Option<Spanned<Ipc>>,
+    pub needs: Vec<Spanned<String>>,
+    pub tools: Vec<ToolName>,
+    pub optional_tools: Vec<ToolName>,
+    pub tool_paths: Vec<PolicyPath>,
+    pub env: Vec<EnvEntry>,
+    pub limits: BTreeMap<LimitKind, Spanned<u64>>,
+    pub working_directory: Option<PolicyPath>,
+    pub seatbelt: Vec<Seatbelt>,
+    pub expectations: Vec<Expectation>,
+    pub allowances: Vec<Allowance>,
+}
+
+impl Policy {
+    /// The network asked for; nothing stated means off.
+    pub fn network(&self) -> &Network {
+        self.network.as_ref().map_or(&Network::Off, |network| &network.value)
+    }
+
+    pub fn ipc(&self) -> Ipc {
+        self.ipc.map_or(Ipc::Off, |ipc| ipc.value)
+    }
+
+    /// A stated limit, in its base unit (`LimitKind::unit`).
+    pub fn limit(&self, kind: LimitKind) -> Option<u64> {
+        self.limits.get(&kind).map(|limit| limit.value)
+    }
+}
