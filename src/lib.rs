@@ -9,11 +9,17 @@
 //! Each stage is a folder, and depends only on those to its left; [`pipeline`] is the only place where they meet.
 
 pub mod bind;
+pub mod cli;
+pub mod emit;
+pub mod exec;
 pub mod finding;
 pub mod host;
 pub mod lint;
 pub mod manifest;
+pub mod pipeline;
 pub mod plan;
 pub mod policy;
+pub mod report;
+pub mod resolve;
 pub mod source;
 pub mod syntax;

@@ -3,12 +3,23 @@
 //! Binding records what it found, good or bad, as facts; lint turns the bad ones into findings. A fact that cannot be
 //! established grants nothing.
 
+pub mod denials;
+pub mod gitignored;
+pub mod guards;
+pub mod links;
+pub mod plan;
+pub mod subject;
+pub mod system;
 pub mod tools;
+pub mod worktree;
 
-use crate::host::{Entry, HostError, Resolution, ResolveError};
-use crate::policy::{PolicyPath, ToolName};
-use camino::Utf8PathBuf;
-use tools::Lookup;
+use crate::host::resolve::resolve;
+use crate::host::{Entry, Host, HostError, Resolution, ResolveError};
+use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
+use camino::{Utf8Path, Utf8PathBuf};
+use guards::OwnFile;
+use system::Base;
+use tools::{Finder, Lookup};
 
 /// A path of the policy and where it leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +30,7 @@ pub struct BoundPath {
 
 impl BoundPath {
     /// The canonical path, where there is one.
-    pub fn canonical(&self) -> Option<&camino::Utf8Path> {
+    pub fn canonical(&self) -> Option<&Utf8Path> {
         self.found.as_ref().ok().map(|found| found.canonical.as_path())
     }
 }
@@ -44,6 +55,12 @@ pub struct BoundDenial {
     pub unexamined: Vec<HostError>,
 }
 
+impl BoundDenial {
+    fn new(statement: usize) -> Self {
+        Self { statement, paths: Vec::new(), found: None, unexamined: Vec::new() }
+    }
+}
+
 /// A path that is guarded in a writable root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
@@ -51,6 +68,8 @@ pub struct Guard {
     pub entry: Option<Entry>,
     /// Why: "commands that git runs", "start-up file of a shell".
     pub reason: &'static str,
+    /// Whether it is a file of Palisade's own, which is there when the command runs.
+    pub own: bool,
     /// Index into `policy.unguards` of the statement that lifts it.
     pub lifted_by: Option<usize>,
 }
@@ -123,4 +142,145 @@ pub struct Binding {
     /// The shell, which can always run.
     pub shell: Lookup,
     pub links: Vec<LinkFact>,
+    pub base: Base,
+}
+
+/// Looks up every statement of `policy` on `host`. `own` files are guarded wherever they lie in a writable root.
+pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
+    let bound = |path: &PolicyPath| BoundPath { asked: path.clone(), found: resolve(host, &path.path) };
+    let roots: Vec<BoundPath> = policy.roots.iter().map(|root| bound(&root.path)).collect();
+    let denials = denials::bind(host, policy);
+    let worktrees: Vec<BoundWorktree> = policy
+        .git_worktrees
+        .iter()
+        .map(|path| BoundWorktree { asked: path.clone(), worktree: worktree::find(host, &path.path) })
+        .collect();
+    let guards = bind_guards(host, policy, &roots, &worktrees, own);
+    let mut finder = Finder::new(host);
+    let mut named = |asked: &ToolName, optional: bool| BoundTool {
+        asked: asked.clone(),
+        optional: optional || asked.group.is_some(),
+        lookup: finder.find(&asked.name),
+    };
+    let mut tools: Vec<BoundTool> = policy.tools.iter().map(|asked| named(asked, false)).collect();
+    tools.extend(policy.optional_tools.iter().map(|asked| named(asked, true)));
+    let tool_paths = policy
+        .tool_paths
+        .iter()
+        .map(|asked| BoundToolPath { asked: asked.clone(), lookup: finder.find_path(&asked.path) })
+        .collect();
+    let shell = finder.shell();
+    let base = match policy.target {
+        System::Linux => system::linux::base(host, policy.network(), policy.ipc(), &need_names(policy)),
+        System::Macos => system::macos::base(host, policy.network()),
+    };
+    let mut binding = Binding {
+        executables: policy.executables.iter().map(bound).collect(),
+        working_directory: policy.working_directory.as_ref().map(bound),
+        roots,
+        denials,
+        guards,
+        worktrees,
+        tools,
+        tool_paths,
+        shell,
+        links: Vec::new(),
+        base,
+    };
+    binding.links = links::check(host, &outermost(binding.protected(policy)));
+    binding
+}
+
+fn need_names(policy: &Policy) -> Vec<String> {
+    let mut names: Vec<String> = policy.needs.iter().map(|need| need.value.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn bind_guards(
+    host: &dyn Host,
+    policy: &Policy,
+    roots: &[BoundPath],
+    worktrees: &[BoundWorktree],
+    own: &[OwnFile],
+) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    for (root, bound) in policy.roots.iter().zip(roots) {
+        let Some(path) = bound.canonical().filter(|_| root.access == Access::ReadWrite) else { continue };
+        guards.extend(guards::of_root(host, path, own));
+    }
+    for bound in worktrees {
+        if let Worktree::Linked { git_dir, .. } = &bound.worktree {
+            guards.extend(guards::git_guards(host, git_dir));
+        }
+    }
+    guards.sort_by(|a, b| a.path.cmp(&b.path));
+    guards.dedup_by(|a, b| a.path == b.path);
+    for (at, unguard) in policy.unguards.iter().enumerate() {
+        let Ok(lifted) = resolve(host, &unguard.path.path) else { continue };
+        for guard in &mut guards {
+            if guard.path.starts_with(&lifted.canonical) {
+                guard.lifted_by = Some(at);
+            }
+        }
+    }
+    guards
+}
+
+impl Binding {
+    /// The roots that exist and are directories, outermost first, each path once, with the index of its statement.
+    pub fn usable_roots(&self) -> Vec<(usize, &Utf8Path, &Entry)> {
+        let mut usable: Vec<(usize, &Utf8Path, &Entry)> = self
+            .roots
+            .iter()
+            .enumerate()
+            .filter_map(|(at, bound)| {
+                let found = bound.found.as_ref().ok()?;
+                let entry = found.entry.as_ref().filter(|entry| entry.is_directory())?;
+                Some((at, found.canonical.as_path(), entry))
+            })
+            .collect();
+        usable.sort_by_key(|&(at, path, _)| (path.components().count(), path, at));
+        usable.dedup_by(|a, b| a.1 == b.1);
+        usable
+    }
+
+    /// The innermost root that holds a path: its statement's index and its canonical path.
+    pub fn root_of<'a>(&'a self, path: &Utf8Path) -> Option<(usize, &'a Utf8Path)> {
+        let usable = self.usable_roots();
+        usable.iter().rev().find(|(_, root, _)| path.starts_with(root)).map(|&(at, root, _)| (at, root))
+    }
+
+    /// The paths that are denied, guarded, or read-only inside a writable root, with what stands there.
+    pub fn protected(&self, policy: &Policy) -> Vec<(Utf8PathBuf, Option<Entry>)> {
+        let denied = self.denials.iter().flat_map(|denial| &denial.paths);
+        let mut paths: Vec<(Utf8PathBuf, Option<Entry>)> =
+            denied.map(|denied| (denied.path.clone(), denied.entry.clone())).collect();
+        let guards = self.guards.iter().filter(|guard| guard.lifted_by.is_none());
+        paths.extend(guards.map(|guard| (guard.path.clone(), guard.entry.clone())));
+        let usable = self.usable_roots();
+        for &(at, path, entry) in &usable {
+            let inside_writable = usable.iter().any(|&(outer, outer_path, _)| {
+                policy.roots[outer].access == Access::ReadWrite && path != outer_path && path.starts_with(outer_path)
+            });
+            if policy.roots[at].access == Access::ReadOnly && inside_writable {
+                paths.push((path.to_path_buf(), Some(entry.clone())));
+            }
+        }
+        paths
+    }
+}
+
+/// Leaves out what lies inside another path of the list, and repetitions.
+fn outermost(mut paths: Vec<(Utf8PathBuf, Option<Entry>)>) -> Vec<(Utf8PathBuf, Option<Entry>)> {
+    paths.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut kept: Vec<(Utf8PathBuf, Option<Entry>)> = Vec::new();
+    for (path, entry) in paths {
+        // Sorted by components, so whatever holds this path and was kept is the last one kept.
+        if !kept.last().is_some_and(|(last, _)| path.starts_with(last)) {
+            kept.push((path, entry));
+        }
+    }
+    kept
 }

@@ -3,8 +3,10 @@
 //!
 //! Unknown fields and other schema versions are refused: a wall that an older program does not know of must not be skipped.
 
+mod build;
 mod text;
 
+pub use build::build;
 pub use text::{ManifestError, read, write};
 
 use crate::host::Identity;
@@ -134,7 +136,8 @@ pub struct Tool {
     pub name: String,
     pub path: Utf8PathBuf,
     pub real: Utf8PathBuf,
-    pub digest: String,
+    /// The SHA-256 of `real`; also among `files`.
+    pub sha256: String,
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<Utf8PathBuf>,

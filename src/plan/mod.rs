@@ -3,6 +3,7 @@
 //! Everything that decides anything reads the plan, through [`Decider`].
 
 pub mod decide;
+pub mod network;
 pub mod operation;
 pub mod question;
 pub mod rule;
@@ -11,7 +12,7 @@ pub use decide::{Decider, Decision, Spelling};
 pub use operation::{Operation, Operations};
 pub use rule::{Effect, Origin, OriginKind, Rule, Scope};
 
-use crate::host::{Hop, Identity};
+use crate::host::{Hop, HostError, Identity};
 use crate::policy::{Access, Ipc, LimitKind, Network, System};
 use crate::source::Span;
 use camino::Utf8PathBuf;
@@ -78,8 +79,6 @@ pub struct PlannedTool {
     pub path: Utf8PathBuf,
     /// Where that leads.
     pub real: Utf8PathBuf,
-    /// SHA-256 of `real`.
-    pub digest: String,
     /// `system`, or what kind of install it belongs to and where that is.
     pub source: String,
     pub interpreter: Option<Utf8PathBuf>,
@@ -129,6 +128,8 @@ pub struct Plan {
     pub tools: Vec<PlannedTool>,
     pub skipped_tools: Vec<SkippedTool>,
     pub files: Vec<PlannedFile>,
+    /// What should be among `files` and could not be read. A plan with any of these must not be obeyed.
+    pub undigested: Vec<HostError>,
     /// The shell that `-c` runs.
     pub shell: Utf8PathBuf,
     pub environment: Environment,
@@ -136,6 +137,8 @@ pub struct Plan {
     pub network: Network,
     pub ipc: Ipc,
     pub needs: Vec<String>,
+    /// The command's private temporary directory.
+    pub scratch: Utf8PathBuf,
     pub losses: Vec<Loss>,
 }
 

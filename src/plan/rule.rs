@@ -28,10 +28,10 @@ pub enum Scope {
 pub enum OriginKind {
     /// What every program needs of the system.
     System,
-    /// A directory on the way to something granted.
-    Ancestor,
     /// The private directories that exist for one command.
     Scratch,
+    /// A directory on the way to something granted.
+    Ancestor,
     /// A tool, its libraries and its helpers.
     Tool,
     /// A `needs` capability.

@@ -1,0 +1,137 @@
+//! `deny gitignored PATH`: what git ignores there, by gitignore(5): the `.gitignore` of each directory, from the
+//! repository's root down, and `.git/info/exclude`. The user's own `core.excludesFile` is not read: a profile must not mean
+//! something else for each reader. A tracked file that a pattern matches counts as ignored here: denying too much is the safe side.
+
+use super::denials::list;
+use super::{BoundDenial, DeniedPath};
+use crate::host::resolve::resolve;
+use crate::host::{Entry, Host, HostError, ResolveError};
+use camino::{Utf8Path, Utf8PathBuf};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// Far above any real `.gitignore`.
+const MAX_IGNORE_BYTES: usize = 1 << 20;
+
+/// Every ignored path below `directory`; a directory that is ignored stands for all it holds. `except` are names, or
+/// paths relative to `directory`, that stay open.
+pub fn ignored(host: &dyn Host, directory: &Utf8Path, except: &[&str]) -> BoundDenial {
+    let mut bound = BoundDenial::new(0);
+    let top = match resolve(host, directory) {
+        Ok(found) if found.entry.as_ref().is_some_and(Entry::is_directory) => found.canonical,
+        Ok(found) => {
+            bound.found = Some(Err(ResolveError::NotDirectory(found.canonical)));
+            return bound;
+        }
+        Err(ResolveError::Host(error)) => {
+            bound.unexamined.push(error);
+            return bound;
+        }
+        Err(error) => {
+            bound.found = Some(Err(error));
+            return bound;
+        }
+    };
+    let mut rules = Vec::new();
+    for ancestor in ancestors_in_repository(host, &top) {
+        push_rules(host, &ancestor, &mut rules, &mut bound.unexamined);
+    }
+    let mut walk = Walk { host, top: &top, except, bound: &mut bound };
+    walk.directory(&top, &mut rules);
+    bound.paths.sort_by(|a, b| a.path.cmp(&b.path));
+    bound
+}
+
+/// The directories from the repository's root to the parent of `top`, outermost first.
+fn ancestors_in_repository(host: &dyn Host, top: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let holds_git = |directory: &Utf8Path| matches!(host.lstat(&directory.join(".git")), Ok(Some(_)));
+    if holds_git(top) {
+        return Vec::new();
+    }
+    let mut above = Vec::new();
+    for ancestor in top.ancestors().skip(1) {
+        above.push(ancestor.to_path_buf());
+        if holds_git(ancestor) {
+            above.reverse();
+            return above;
+        }
+    }
+    Vec::new()
+}
+
+fn push_rules(
+    host: &dyn Host,
+    directory: &Utf8Path,
+    rules: &mut Vec<Gitignore>,
+    unexamined: &mut Vec<HostError>,
+) -> usize {
+    let before = rules.len();
+    // Lowest precedence first: the repository's own exclude file, then the directory's.
+    for file in [".git/info/exclude", ".gitignore"] {
+        let path = directory.join(file);
+        match host.lstat(&path) {
+            Ok(Some(entry)) if entry.is_file() => {}
+            Ok(_) => continue,
+            Err(error) => {
+                unexamined.push(error);
+                continue;
+            }
+        }
+        match host.head(&path, MAX_IGNORE_BYTES) {
+            Ok(bytes) => {
+                let mut builder = GitignoreBuilder::new(directory);
+                for line in String::from_utf8_lossy(&bytes).lines() {
+                    // A line that is no pattern means nothing to git either.
+                    let _ = builder.add_line(None, line);
+                }
+                rules.extend(builder.build());
+            }
+            Err(error) => unexamined.push(error),
+        }
+    }
+    rules.len() - before
+}
+
+struct Walk<'a> {
+    host: &'a dyn Host,
+    top: &'a Utf8Path,
+    except: &'a [&'a str],
+    bound: &'a mut BoundDenial,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, directory: &Utf8Path, rules: &mut Vec<Gitignore>) {
+        let added = push_rules(self.host, directory, rules, &mut self.bound.unexamined);
+        for (path, entry) in list(self.host, directory, &mut self.bound.unexamined) {
+            if path.file_name() == Some(".git") || self.is_excepted(&path) {
+                continue;
+            }
+            if is_ignored(rules, &path, entry.is_directory()) {
+                self.bound.paths.push(DeniedPath { path, entry: Some(entry) });
+            } else if entry.is_directory() {
+                self.directory(&path, rules);
+            }
+        }
+        rules.truncate(rules.len() - added);
+    }
+
+    fn is_excepted(&self, path: &Utf8Path) -> bool {
+        let relative = path.strip_prefix(self.top).unwrap_or(path);
+        self.except.iter().any(|except| {
+            let except = except.trim_end_matches('/');
+            path.file_name() == Some(except) || relative == except
+        })
+    }
+}
+
+/// The innermost file that says anything decides.
+fn is_ignored(rules: &[Gitignore], path: &Utf8Path, is_directory: bool) -> bool {
+    for file in rules.iter().rev() {
+        match file.matched(path, is_directory) {
+            Match::Ignore(_) => return true,
+            Match::Whitelist(_) => return false,
+            Match::None => {}
+        }
+    }
+    false
+}

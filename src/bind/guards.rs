@@ -1,0 +1,123 @@
+//! Guards: paths in every writable root that are protected from writing without being asked, since somebody else's
+//! program acts on what they hold: git runs hooks, an editor runs tasks, an agent starts the servers its configuration names.
+
+use super::Guard;
+use crate::host::resolve::resolve_parent;
+use crate::host::{Host, Kind};
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A guarded name, relative to a writable root, and what acts on it.
+pub struct Guarded {
+    pub name: &'static str,
+    pub reason: &'static str,
+}
+
+const SHELL: &str = "a shell runs it when it starts";
+const AGENT: &str = "an agent's own configuration: it starts programs and lifts limits";
+const EDITOR: &str = "an editor runs the tasks and settings in it";
+
+const fn guarded(name: &'static str, reason: &'static str) -> Guarded {
+    Guarded { name, reason }
+}
+
+/// Every guarded name at the top of a writable root, `.git` apart, which depends on what it is.
+/// The agents' directories are those named by published escapes (Cymulate, April 2026; CVE-2025-59944; CVE-2026-25725).
+pub const GUARDED: [Guarded; 30] = [
+    guarded(".mcp.json", "an agent starts the servers it names"),
+    guarded(".claude", AGENT),
+    guarded(".codex", AGENT),
+    guarded(".cursor", AGENT),
+    guarded(".gemini", AGENT),
+    guarded(".windsurf", AGENT),
+    guarded(".continue", AGENT),
+    guarded(".kiro", AGENT),
+    guarded(".roo", AGENT),
+    guarded(".opencode", AGENT),
+    guarded(".aider.conf.yml", AGENT),
+    guarded(".vscode", EDITOR),
+    guarded(".idea", EDITOR),
+    guarded(".envrc", "direnv runs it"),
+    guarded(".bashrc", SHELL),
+    guarded(".bash_profile", SHELL),
+    guarded(".bash_login", SHELL),
+    guarded(".bash_logout", SHELL),
+    guarded(".profile", SHELL),
+    guarded(".zshrc", SHELL),
+    guarded(".zshenv", SHELL),
+    guarded(".zprofile", SHELL),
+    guarded(".zlogin", SHELL),
+    guarded(".zlogout", SHELL),
+    guarded(".kshrc", SHELL),
+    guarded(".cshrc", SHELL),
+    guarded(".tcshrc", SHELL),
+    guarded(".login", SHELL),
+    guarded(".gitconfig", "git runs the commands it names"),
+    guarded("palisade.toml", "it decides how policies are checked"),
+];
+
+const HOOKS: &str = "git runs the hooks in it";
+const GIT_CONFIG: &str = "git runs the commands it names";
+const NEW_GIT: &str = "git would run the hooks and commands that a new repository here names";
+const GIT_FILE: &str = "it says which repository git uses here";
+/// Why a file of Palisade's own is guarded.
+pub const OWN: &str = "a policy must not be changed by what it restrains";
+
+/// One of Palisade's own files, canonical: a profile, a fragment, an artifact. There when the command runs, whether or not
+/// it is there yet when the profile is compiled.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OwnFile {
+    pub path: Utf8PathBuf,
+}
+
+/// The guards of one writable root.
+pub fn of_root(host: &dyn Host, root: &Utf8Path, own: &[OwnFile]) -> Vec<Guard> {
+    let mut guards: Vec<Guard> =
+        GUARDED.iter().map(|guarded| guard(host, root.join(guarded.name), guarded.reason)).collect();
+    guards.extend(git_guards(host, &root.join(".git")));
+    guards.extend(own.iter().filter(|own| own.path.starts_with(root)).map(|own| Guard {
+        path: own.path.clone(),
+        entry: host.lstat(&own.path).ok().flatten(),
+        reason: OWN,
+        own: true,
+        lifted_by: None,
+    }));
+    guards
+}
+
+/// The guards of one repository, given its `.git`. Where that is missing, all of it is guarded: a `.git` made by
+/// the command would name hooks and commands of its own (CVE-2026-25725 is this kind).
+pub fn git_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
+    match host.lstat(git) {
+        Ok(Some(entry)) if entry.is_directory() => {
+            vec![
+                guard(host, git.join("hooks"), HOOKS),
+                guard(host, git.join("config"), GIT_CONFIG),
+                guard(host, git.join("config.worktree"), GIT_CONFIG),
+            ]
+        }
+        Ok(Some(_)) => vec![guard(host, git.to_path_buf(), GIT_FILE)],
+        _ => vec![guard(host, git.to_path_buf(), NEW_GIT)],
+    }
+}
+
+/// A guard on a path, or on its first missing ancestor: a missing directory must not be made anew around what is guarded.
+fn guard(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
+    let found = resolve_parent(host, &path).ok();
+    match found {
+        Some(found) if found.entry.is_some() => Guard { path: found.canonical, entry: found.entry, reason, own: false, lifted_by: None },
+        Some(found) => {
+            let missing = first_missing(&found.canonical, &found.existing);
+            Guard { path: missing, entry: None, reason, own: false, lifted_by: None }
+        }
+        None => Guard { path, entry: None, reason, own: false, lifted_by: None },
+    }
+}
+
+fn first_missing(path: &Utf8Path, existing: &Utf8Path) -> Utf8PathBuf {
+    path.ancestors().take_while(|ancestor| *ancestor != existing).last().unwrap_or(path).to_path_buf()
+}
+
+/// Whether a guard stands at a symlink, which the walls must keep as it is.
+pub fn is_symlink(guard: &Guard) -> bool {
+    guard.entry.as_ref().is_some_and(|entry| matches!(entry.kind, Kind::Symlink(_)))
+}

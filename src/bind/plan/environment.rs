@@ -1,0 +1,74 @@
+//! The command's whole environment: nothing of the caller's but what the profile passes on.
+
+use crate::bind::Binding;
+use crate::bind::system::HOME;
+use crate::plan::Environment;
+use crate::policy::{Policy, System};
+use camino::Utf8Path;
+
+/// Settings that keep programs from looking where they must not, or from waiting for an answer (git(1), gitattributes(5)).
+const QUIET: [(&str, &str); 7] = [
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("RIPGREP_CONFIG_PATH", ""),
+];
+
+/// Builds it. What the profile sets or passes wins over what is set here.
+pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environment {
+    let mut environment = Environment::default();
+    for (name, value) in QUIET {
+        environment.set.insert(name.into(), value.into());
+    }
+    environment.set.insert("HOME".into(), HOME.into());
+    environment.set.insert("PATH".into(), path(policy, binding));
+    environment.set.insert("TMPDIR".into(), scratch.to_string());
+    let states_locale = policy.env.iter().any(|entry| entry.name == "LANG" || entry.name.starts_with("LC_"));
+    if !states_locale {
+        environment.set.insert("LC_ALL".into(), "C".into());
+    }
+    for entry in &policy.env {
+        match &entry.value {
+            Some(value) => {
+                environment.set.insert(entry.name.clone(), value.clone());
+                environment.pass.retain(|name| *name != entry.name);
+            }
+            None => environment.pass.push(entry.name.clone()),
+        }
+    }
+    environment.pass.sort();
+    environment.pass.dedup();
+    environment
+}
+
+/// The directories of the granted tools, in the order in which they are looked up, then those of the system's shell.
+fn path(policy: &Policy, binding: &Binding) -> String {
+    let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
+    let named = binding.tools.iter().map(|bound| &bound.lookup);
+    let mut directories: Vec<String> = Vec::new();
+    let mut add = |directory: &str| {
+        if !directories.iter().any(|known| known == directory) {
+            directories.push(directory.to_owned());
+        }
+    };
+    for tool in stated.filter_map(|lookup| lookup.tool()) {
+        add(tool.directory.as_str());
+    }
+    let mut known: Vec<&Utf8Path> =
+        named.filter_map(|lookup| lookup.tool()).map(|tool| tool.directory.as_path()).collect();
+    known.sort_by_key(|directory| (crate::bind::tools::search_rank(policy.target, directory), *directory));
+    for directory in known {
+        add(directory.as_str());
+    }
+    let last: &[&str] = match policy.target {
+        System::Linux => &["/usr/bin", "/bin"],
+        System::Macos => &["/usr/bin", "/bin", "/usr/sbin", "/sbin"],
+    };
+    for directory in last {
+        add(directory);
+    }
+    directories.join(":")
+}

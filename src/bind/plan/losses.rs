@@ -1,0 +1,35 @@
+//! The loss report: what a profile says and the target's walls cannot hold in full. Said at compile time, in the manifest.
+
+use crate::bind::Binding;
+use crate::plan::Loss;
+use crate::policy::{DenialKind, Policy, System};
+
+/// Everything of this policy that the target's walls hold only in part.
+pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for denial in &policy.denials {
+        let what = match denial.kind {
+            DenialKind::Path(_) => continue,
+            DenialKind::Glob(_) => "matches the pattern",
+            DenialKind::Gitignored { .. } => "git ignores",
+        };
+        losses.push(Loss {
+            text: format!("a file that {what} and is made after compiling is not denied until the profile is compiled again"),
+            span: Some(denial.span),
+        });
+    }
+    if policy.target == System::Linux {
+        for bound in &binding.tools {
+            let Some(tool) = bound.lookup.tool() else { continue };
+            let Some(interpreter) = &tool.interpreter else { continue };
+            losses.push(Loss {
+                text: format!("`{}` is a script, and its interpreter `{interpreter}` can be run by itself too", tool.name),
+                span: Some(bound.asked.span),
+            });
+        }
+        for seatbelt in &policy.seatbelt {
+            losses.push(Loss { text: "a seatbelt rule means nothing on Linux".into(), span: Some(seatbelt.span) });
+        }
+    }
+    losses
+}

@@ -1,0 +1,243 @@
+//! In: a policy and its binding. Out: the plan. Groups of rules come in the order of [`OriginKind`], which is what
+//! makes "the last rule that speaks of it decides" mean the precedence of the language.
+
+mod ancestors;
+mod environment;
+mod losses;
+mod protection;
+mod tools;
+
+use super::{Binding, Worktree};
+use crate::host::{Hop, Host, HostError};
+use crate::plan::{
+    Effect, Operation, Operations, Origin, OriginKind, Plan, PlannedFile, PlannedRoot, Rule, Scope, Spelling,
+};
+use crate::policy::{Access, Policy, System};
+use crate::source::{Sources, Span};
+use camino::{Utf8Path, Utf8PathBuf};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Stands for the private directory of a command on macOS, whose real path is made anew for each command and travels as a parameter.
+pub const SCRATCH_PARAMETER: &str = "/palisade-scratch";
+
+/// Where the private temporary directory may be on Linux; the first that no root holds is taken.
+const SCRATCH_PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/run/palisade"];
+
+/// Builds the plan. What could not be bound grants nothing; lint has the findings about it.
+pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sources) -> Plan {
+    let mut builder = Builder { host, policy, binding, sources, rules: Vec::new(), links: Vec::new() };
+    let scratch = builder.scratch_path();
+    builder.base();
+    builder.scratch(&scratch);
+    let (tools, skipped_tools) = builder.tools();
+    let roots = builder.roots();
+    builder.worktrees();
+    builder.executables();
+    let protected = builder.protections();
+    builder.ancestors(&scratch);
+    let (files, undigested) = digests(host, binding);
+    let mut links = builder.links;
+    links.sort();
+    links.dedup();
+    let mut needs: Vec<String> = policy.needs.iter().map(|need| need.value.clone()).collect();
+    needs.sort();
+    needs.dedup();
+    Plan {
+        target: policy.target,
+        spelling: if host.case_insensitive() { Spelling::Folded } else { Spelling::Exact },
+        rules: builder.rules,
+        roots,
+        protected,
+        links,
+        working_directory: working_directory(policy, binding),
+        tools,
+        skipped_tools,
+        files,
+        undigested,
+        shell: Utf8PathBuf::from("/bin/sh"),
+        environment: environment::build(policy, binding, &scratch),
+        limits: policy.limits.iter().map(|(&kind, limit)| (kind, limit.value)).collect(),
+        network: policy.network().clone(),
+        ipc: policy.ipc(),
+        needs,
+        scratch,
+        losses: losses::of(policy, binding),
+    }
+}
+
+/// The stated working directory, else the workspace where a root holds it, else `/` (and lint says that one must be stated).
+fn working_directory(policy: &Policy, binding: &Binding) -> Utf8PathBuf {
+    if let Some(bound) = &binding.working_directory {
+        return bound.canonical().unwrap_or(Utf8Path::new("/")).to_path_buf();
+    }
+    if binding.root_of(&policy.workspace).is_some() { policy.workspace.clone() } else { "/".into() }
+}
+
+struct Builder<'a> {
+    host: &'a dyn Host,
+    policy: &'a Policy,
+    binding: &'a Binding,
+    sources: &'a Sources,
+    rules: Vec<Rule>,
+    links: Vec<Hop>,
+}
+
+impl Builder<'_> {
+    fn rule(&mut self, effect: Effect, operations: Operations, scope: Scope, path: &Utf8Path, origin: Origin) {
+        self.rules.push(Rule { effect, operations, scope, path: path.to_path_buf(), origin });
+    }
+
+    /// An origin that is a statement: its place and its text on one line.
+    fn statement(&self, kind: OriginKind, span: Span) -> Origin {
+        let text = self.sources.text(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = match text.char_indices().nth(100) {
+            Some((cut, _)) => format!("{}…", &text[..cut]),
+            None => text,
+        };
+        Origin { kind, text: format!("{} {shown}", self.sources.place(span)), span: Some(span) }
+    }
+
+    fn base(&mut self) {
+        let base = &self.binding.base;
+        self.links.extend(base.links.iter().cloned());
+        for grant in base.grants.clone() {
+            let origin = Origin { kind: OriginKind::System, text: grant.reason, span: None };
+            self.rule(Effect::Allow, grant.operations, grant.scope, &grant.path, origin);
+        }
+    }
+
+    fn writes_anywhere(&self) -> bool {
+        self.binding
+            .usable_roots()
+            .iter()
+            .any(|&(at, ..)| self.policy.roots[at].access == Access::ReadWrite)
+    }
+
+    fn scratch_path(&self) -> Utf8PathBuf {
+        if self.policy.target == System::Macos {
+            return SCRATCH_PARAMETER.into();
+        }
+        let roots = self.binding.usable_roots();
+        let free = |place: &&&str| !roots.iter().any(|(_, root, _)| Utf8Path::new(place).starts_with(root));
+        SCRATCH_PLACES.iter().find(free).unwrap_or(&SCRATCH_PLACES[2]).into()
+    }
+
+    /// A read-only profile gains no space to fill: the private directory is writable only where some root is.
+    fn scratch(&mut self, scratch: &Utf8Path) {
+        let operations = if self.writes_anywhere() {
+            Operations::READING.union(Operations::WRITING)
+        } else {
+            Operations::READING
+        };
+        let origin = Origin {
+            kind: OriginKind::Scratch,
+            text: "a temporary directory of the command's own, removed afterwards".into(),
+            span: None,
+        };
+        self.rule(Effect::Allow, operations, Scope::Subtree, scratch, origin);
+    }
+
+    /// Outermost roots first, so that the longest one that holds a path decides.
+    fn roots(&mut self) -> Vec<PlannedRoot> {
+        let mut planned = Vec::new();
+        for (at, path, entry) in self.binding.usable_roots() {
+            let root = &self.policy.roots[at];
+            let origin = self.statement(OriginKind::Root, root.span);
+            match root.access {
+                Access::ReadWrite => {
+                    let operations = Operations::READING.union(Operations::WRITING);
+                    self.rule(Effect::Allow, operations, Scope::Subtree, path, origin.clone());
+                    // The root itself stays where it is.
+                    self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, path, origin.clone());
+                }
+                Access::ReadOnly => {
+                    self.rule(Effect::Allow, Operations::READING, Scope::Subtree, path, origin.clone());
+                    self.rule(Effect::Deny, Operations::WRITING, Scope::Subtree, path, origin.clone());
+                }
+            }
+            if let Ok(found) = &self.binding.roots[at].found {
+                self.links.extend(found.hops.iter().cloned());
+            }
+            planned.push(PlannedRoot {
+                path: path.to_path_buf(),
+                access: root.access,
+                identity: entry.identity,
+                origin,
+            });
+        }
+        planned
+    }
+
+    /// Of a linked worktree's repository: all of it to read, and to write what a commit writes: the worktree's own
+    /// part, objects, references and their logs. Its hooks and settings stay as they are.
+    fn worktrees(&mut self) {
+        for bound in &self.binding.worktrees {
+            let Worktree::Linked { git_dir, common_dir } = &bound.worktree else { continue };
+            let origin = self.statement(OriginKind::Worktree, bound.asked.span);
+            self.rule(Effect::Allow, Operations::READING, Scope::Subtree, common_dir, origin.clone());
+            let writable = self
+                .binding
+                .root_of(&bound.asked.path)
+                .is_some_and(|(at, _)| self.policy.roots[at].access == Access::ReadWrite);
+            if !writable {
+                continue;
+            }
+            let parts = ["objects", "refs", "logs"].map(|part| common_dir.join(part));
+            for path in parts.iter().chain([git_dir]) {
+                if !matches!(self.host.lstat(path), Ok(Some(entry)) if entry.is_directory()) {
+                    continue;
+                }
+                let operations = Operations::READING.union(Operations::WRITING);
+                self.rule(Effect::Allow, operations, Scope::Subtree, path, origin.clone());
+                self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, path, origin.clone());
+            }
+        }
+    }
+
+    fn executables(&mut self) {
+        for bound in &self.binding.executables {
+            let Ok(found) = &bound.found else { continue };
+            let origin = self.statement(OriginKind::Executable, bound.asked.span);
+            let operations = Operations::RUNNING.union(Operations::READING);
+            self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin);
+            self.links.extend(found.hops.iter().cloned());
+        }
+    }
+}
+
+/// Digests of every file that tools rest on.
+fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostError>) {
+    let named = binding.tools.iter().map(|tool| &tool.lookup);
+    let stated = binding.tool_paths.iter().map(|tool| &tool.lookup);
+    let files: BTreeSet<&Utf8Path> = named
+        .chain(stated)
+        .chain([&binding.shell])
+        .filter_map(|lookup| lookup.tool())
+        .flat_map(|tool| tool.files.iter().map(Utf8PathBuf::as_path))
+        .collect();
+    let digested: Vec<Result<PlannedFile, HostError>> = files
+        .into_par_iter()
+        .map(|path| {
+            let entry = host.lstat(path)?.ok_or_else(|| HostError::Other {
+                path: path.to_path_buf(),
+                reason: "it has vanished".into(),
+            })?;
+            let digest = host.digest(path)?;
+            let (identity, size, modified) = (entry.identity, entry.size, entry.modified);
+            Ok(PlannedFile { path: path.to_path_buf(), digest, identity, size, modified })
+        })
+        .collect();
+    let mut planned = Vec::new();
+    let mut errors = Vec::new();
+    for result in digested {
+        match result {
+            Ok(file) => planned.push(file),
+            Err(error) => errors.push(error),
+        }
+    }
+    (planned, errors)
+}
+
+/// Whether a path can be looked at without being listed or opened.
+const SEEN: Operations = Operations::of(&[Operation::Metadata]);

@@ -1,0 +1,106 @@
+//! What tools are given. Libraries that many share become one rule each, which names those that need it.
+
+use super::{Binding, Builder};
+use crate::bind::tools::{Grant, Lookup, Tool};
+use crate::plan::{
+    Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool,
+};
+use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+struct Shared {
+    operations: Operations,
+    role: &'static str,
+    users: Vec<String>,
+    origin: Option<Origin>,
+}
+
+impl Builder<'_> {
+    /// Adds the rules of every tool that was found, and of the shell.
+    pub(super) fn tools(&mut self) -> (Vec<PlannedTool>, Vec<SkippedTool>) {
+        let binding: &Binding = self.binding;
+        let mut shared: BTreeMap<(Utf8PathBuf, Scope), Shared> = BTreeMap::new();
+        let mut planned = Vec::new();
+        let mut skipped = Vec::new();
+        for bound in &binding.tools {
+            let origin = self.statement(OriginKind::Tool, bound.asked.span);
+            match &bound.lookup {
+                Lookup::Found(tool) => {
+                    self.share(&mut shared, tool, &origin);
+                    planned.push(plan_tool(tool, bound.optional, origin));
+                }
+                Lookup::Missing { .. } if bound.optional => skipped.push(SkippedTool {
+                    name: bound.asked.name.clone(),
+                    reason: "not installed".into(),
+                    span: bound.asked.span,
+                }),
+                Lookup::Broken { path, reason } if bound.optional => skipped.push(SkippedTool {
+                    name: bound.asked.name.clone(),
+                    reason: format!("`{path}` {reason}"),
+                    span: bound.asked.span,
+                }),
+                _ => {}
+            }
+        }
+        for bound in &binding.tool_paths {
+            if let Lookup::Found(tool) = &bound.lookup {
+                let origin = self.statement(OriginKind::Tool, bound.asked.span);
+                self.share(&mut shared, tool, &origin);
+                planned.push(plan_tool(tool, false, origin));
+            }
+        }
+        if let Lookup::Found(shell) = &binding.shell {
+            let origin = Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
+            self.share(&mut shared, shell, &origin);
+        }
+        self.rules.extend(shared.into_iter().map(|((path, scope), shared)| rule(path, scope, shared)));
+        planned.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
+        planned.dedup_by(|a, b| a.name == b.name && a.path == b.path);
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        skipped.dedup_by(|a, b| a.name == b.name);
+        (planned, skipped)
+    }
+
+    fn share(&mut self, shared: &mut BTreeMap<(Utf8PathBuf, Scope), Shared>, tool: &Tool, origin: &Origin) {
+        self.links.extend(tool.hops.iter().cloned());
+        for Grant { path, scope, operations, role } in &tool.grants {
+            let entry = shared.entry((path.clone(), *scope)).or_default();
+            entry.operations = entry.operations.union(*operations);
+            entry.users.push(tool.name.clone());
+            // The program of one tool can be the helper of another: what stands in the manifest is the nearer role.
+            if entry.origin.is_none() || (*role == "program" && entry.role != "program") {
+                entry.role = role;
+                entry.origin = Some(origin.clone());
+            }
+        }
+    }
+}
+
+fn rule(path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
+    let Shared { operations, role, mut users, origin } = shared;
+    users.sort();
+    users.dedup();
+    let text = match users.as_slice() {
+        [only] => format!("{role} of {only}"),
+        [first, second] => format!("{role} of {first} and {second}"),
+        [first, .., _] => format!("{role} of {first} and {} more", users.len() - 1),
+        [] => role.to_owned(),
+    };
+    let span = origin.and_then(|origin| origin.span);
+    Rule { effect: Effect::Allow, operations, scope, path, origin: Origin { kind: OriginKind::Tool, text, span } }
+}
+
+fn plan_tool(tool: &Tool, optional: bool, origin: Origin) -> PlannedTool {
+    let trees = tool.grants.iter().filter(|grant| grant.scope == Scope::Subtree);
+    PlannedTool {
+        name: tool.name.clone(),
+        path: tool.path.clone(),
+        real: tool.real.clone(),
+        source: tool.source.clone(),
+        interpreter: tool.interpreter.clone(),
+        trees: trees.map(|grant| grant.path.clone()).collect(),
+        optional,
+        origin,
+    }
+}

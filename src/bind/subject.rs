@@ -1,0 +1,62 @@
+//! What a question is about: `expect` and `why` name a path or a tool as a person would, the decision function wants a canonical path.
+
+use super::Binding;
+use super::tools::Lookup;
+use crate::host::resolve::{resolve, resolve_parent};
+use crate::host::{Host, Hop, ResolveError};
+use crate::plan::Operation;
+use crate::plan::question::Question;
+use crate::policy::Policy;
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A path as the decision function takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    pub exists: bool,
+    /// The symlinks that were followed.
+    pub hops: Vec<Hop>,
+}
+
+/// Finds what `text` means to `question`: a path, relative to the workspace, or for `exec` the name of a tool. What moves or removes a
+/// name speaks of the name itself, so there a symlink in the last place is not followed.
+///
+/// # Errors
+/// A path that leads nowhere that can be named.
+pub fn locate(
+    host: &dyn Host,
+    policy: &Policy,
+    binding: &Binding,
+    question: Question,
+    text: &str,
+) -> Result<Subject, ResolveError> {
+    if question == Question::Operation(Operation::Exec) && !text.contains('/') {
+        return Ok(program(host, policy, binding, text));
+    }
+    let path = policy.workspace.join(text);
+    let found = match question {
+        Question::Rename
+        | Question::Operation(Operation::Remove | Operation::Create | Operation::Link) => resolve_parent(host, &path)?,
+        _ => resolve(host, &path)?,
+    };
+    Ok(Subject { exists: found.exists(), path: found.canonical, hops: found.hops })
+}
+
+/// A tool of the policy by its name, else a program of the system by that name, else the place where one would be.
+fn program(host: &dyn Host, policy: &Policy, binding: &Binding, name: &str) -> Subject {
+    let named = binding.tools.iter().map(|bound| &bound.lookup);
+    let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
+    if let Some(tool) = named.chain(stated).filter_map(Lookup::tool).find(|tool| tool.name == name) {
+        return Subject { path: tool.real.clone(), exists: true, hops: tool.hops.clone() };
+    }
+    let places = super::tools::places(policy.target);
+    for place in places {
+        if let Ok(found) = resolve(host, &Utf8Path::new(place).join(name))
+            && found.exists()
+        {
+            return Subject { path: found.canonical, exists: true, hops: found.hops };
+        }
+    }
+    Subject { path: Utf8Path::new(places[0]).join(name), exists: false, hops: Vec::new() }
+}

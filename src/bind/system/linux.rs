@@ -1,0 +1,91 @@
+//! The Linux base: the system's programs and libraries to read (not to run: that is what tools are for), the few files of
+//! /etc that programs need, devices, and /proc of the command's own processes.
+
+use super::{Base, HOME};
+use crate::host::{Host, Kind};
+use crate::plan::{Operation, Operations, Scope};
+use crate::policy::{Ipc, Network};
+use camino::Utf8Path;
+
+const READ: Operations = Operations::READING;
+const DEVICE: Operations = Operations::of(&[Operation::Read, Operation::Metadata, Operation::Write]);
+
+/// Directories that are links into /usr on a merged system (file-hierarchy(7)) and directories of their own elsewhere.
+const BESIDE_USR: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What is shown of /etc to every command, and why.
+const ETC: [(&str, &str); 19] = [
+    ("/etc/passwd", "accounts: names of users"),
+    ("/etc/group", "accounts: names of groups"),
+    ("/etc/nsswitch.conf", "name look-up: which sources are asked"),
+    ("/etc/hosts", "name look-up: names of this machine"),
+    ("/etc/host.conf", "name look-up: order"),
+    ("/etc/networks", "name look-up: names of networks"),
+    ("/etc/protocols", "name look-up: names of protocols"),
+    ("/etc/services", "name look-up: names of ports"),
+    ("/etc/ld.so.cache", "loader: where libraries are"),
+    ("/etc/ld.so.conf", "loader: where libraries are"),
+    ("/etc/ld.so.conf.d", "loader: where libraries are"),
+    ("/etc/localtime", "time zone"),
+    ("/etc/timezone", "time zone"),
+    ("/etc/locale.alias", "locale names"),
+    ("/etc/alternatives", "which of several programs a name means"),
+    ("/etc/terminfo", "terminal descriptions"),
+    ("/etc/mime.types", "file types by name"),
+    ("/etc/os-release", "which system this is"),
+    ("/etc/debian_version", "which system this is"),
+];
+
+/// What is shown of /etc only to a command with network.
+const ETC_NETWORK: [(&str, &str); 8] = [
+    ("/etc/resolv.conf", "name look-up: which servers are asked"),
+    ("/etc/gai.conf", "name look-up: which addresses are preferred"),
+    ("/etc/ssl/certs", "certificates of authorities"),
+    ("/etc/ssl/cert.pem", "certificates of authorities"),
+    ("/etc/ssl/openssl.cnf", "settings of the TLS library"),
+    ("/etc/pki/tls", "certificates of authorities"),
+    ("/etc/pki/ca-trust/extracted", "certificates of authorities"),
+    ("/etc/crypto-policies", "settings of the TLS library"),
+];
+
+/// Devices that hold nothing (null(4), random(4)).
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// The base for a machine, with what the policy's network, ipc and needs add to it.
+pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> Base {
+    let mut base = Base::default();
+    base.grant("/", Scope::Literal, READ, "the top directory");
+    base.grant("/usr", Scope::Subtree, READ, "the system's programs, libraries and data, to read");
+    for path in BESIDE_USR {
+        let path = Utf8Path::new(path);
+        match host.lstat(path) {
+            Ok(Some(entry)) if entry.is_directory() => {
+                base.grant(path, Scope::Subtree, READ, "the system's programs and libraries, to read");
+            }
+            Ok(Some(entry)) if matches!(entry.kind, Kind::Symlink(_)) => {
+                base.grant_resolved(host, path, READ, "the system's programs and libraries, to read");
+            }
+            _ => {}
+        }
+    }
+    let with_network = if *network == Network::Off { &[][..] } else { &ETC_NETWORK[..] };
+    for (path, reason) in ETC.iter().chain(with_network) {
+        base.grant_resolved(host, Utf8Path::new(path), READ, reason);
+    }
+    for path in DEVICES {
+        base.grant(path, Scope::Literal, DEVICE, "a device that keeps nothing");
+    }
+    base.grant("/dev", Scope::Literal, READ, "the devices granted here");
+    base.grant("/proc", Scope::Subtree, READ, "the command's own processes, in a /proc of their own");
+    base.grant(HOME, Scope::Subtree, READ, "an empty home");
+    if ipc == Ipc::SharedMemory {
+        let operations = READ.union(Operations::WRITING);
+        base.grant("/dev/shm", Scope::Subtree, operations, "shared memory of the command's own");
+    }
+    if needs.iter().any(|need| need == "terminal") {
+        base.grant("/dev/pts", Scope::Subtree, DEVICE, "terminals of the command's own");
+        base.grant("/dev/ptmx", Scope::Literal, DEVICE, "terminals of the command's own");
+    }
+    base.grants.dedup_by(|a, b| a.path == b.path && a.scope == b.scope);
+    base
+}

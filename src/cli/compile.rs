@@ -1,0 +1,148 @@
+//! `palisade compile`: write the artifact of a profile.
+
+use super::Exit;
+use super::check::has_errors;
+use super::input::{BindArgs, absolute, read_profile};
+use super::output::{exit_for, fail, findings_aside, print, FailOn};
+use crate::pipeline::{self, Artifact};
+use crate::policy::System;
+use crate::resolve::FileLoader;
+use crate::source::Sources;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::io::Write as _;
+
+/// Compile a profile into the artifact that `exec` obeys
+///
+/// Writes NAME.manifest.yaml, and for macOS NAME.sb, beside the profile. Exits as `check` does.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The profile
+    profile: Utf8PathBuf,
+    /// Where to write [default: beside the profile]
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<Utf8PathBuf>,
+    /// Write nothing; fail where the files are not what compiling would give
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    bind: BindArgs,
+    /// The lowest severity that makes the run fail; errors always do
+    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
+    fail_on: FailOn,
+}
+
+pub fn run(args: &Args) -> Exit {
+    try_run(args).unwrap_or_else(|exit| exit)
+}
+
+fn try_run(args: &Args) -> Result<Exit, Exit> {
+    if args.profile == "-" && args.out_dir.is_none() {
+        let help = "give --out-dir DIR to say where to write";
+        return Err(fail(Exit::Usage, "a profile from standard input has no place beside it", Some(help)));
+    }
+    let mut machine = args.bind.machine()?;
+    let outputs = Outputs::of(args, machine.request.target)?;
+    machine.request.artifacts = outputs.paths();
+    let mut sources = Sources::new();
+    let file = read_profile(&mut sources, &args.profile)?;
+    let host = machine.host.as_ref();
+    let mut checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
+    let artifact = match &checked.bound {
+        Some(bound) if !has_errors(&checked.findings) => {
+            let name = outputs.seatbelt.file_name().unwrap_or_default();
+            match pipeline::compile(&sources, bound, host, name) {
+                Ok(Ok(artifact)) => Some(artifact),
+                Ok(Err(finding)) => {
+                    checked.findings.push(finding);
+                    None
+                }
+                Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
+            }
+        }
+        _ => None,
+    };
+    findings_aside(&sources, &checked.findings);
+    let Some(artifact) = artifact else {
+        if checked.findings.is_empty() {
+            let help = "compile the profile that uses it";
+            return Err(fail(Exit::Usage, &format!("`{}` is a fragment", args.profile), Some(help)));
+        }
+        return Err(fail(Exit::Findings, "nothing was compiled", None));
+    };
+    let worst = exit_for(&checked.findings, args.fail_on);
+    if worst != Exit::Clean {
+        return Err(fail(worst, "nothing was compiled", None));
+    }
+    if args.check { compare(&outputs, &artifact) } else { write(&outputs, &artifact) }
+}
+
+/// Where an artifact goes.
+struct Outputs {
+    manifest: Utf8PathBuf,
+    seatbelt: Utf8PathBuf,
+    target: System,
+}
+
+impl Outputs {
+    fn of(args: &Args, target: System) -> Result<Self, Exit> {
+        let beside = args.profile.parent().unwrap_or(Utf8Path::new(""));
+        let directory = absolute(args.out_dir.as_deref().unwrap_or(beside))?;
+        let stem = args.profile.file_stem().filter(|stem| *stem != "-").unwrap_or("profile");
+        Ok(Self {
+            manifest: directory.join(format!("{stem}.manifest.yaml")),
+            seatbelt: directory.join(format!("{stem}.sb")),
+            target,
+        })
+    }
+
+    fn paths(&self) -> Vec<Utf8PathBuf> {
+        match self.target {
+            System::Linux => vec![self.manifest.clone()],
+            System::Macos => vec![self.manifest.clone(), self.seatbelt.clone()],
+        }
+    }
+
+    fn with<'a>(&'a self, artifact: &'a Artifact) -> impl Iterator<Item = (&'a Utf8Path, &'a str)> {
+        // The manifest holds the digest of the `.sb`, so it goes last: until it is there, the pair is refused.
+        let seatbelt = artifact.seatbelt.as_deref().map(|text| (self.seatbelt.as_path(), text));
+        seatbelt.into_iter().chain([(self.manifest.as_path(), artifact.manifest.as_str())])
+    }
+}
+
+fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
+    let mut stale = false;
+    for (path, text) in outputs.with(artifact) {
+        let problem = match std::fs::read(path) {
+            Ok(bytes) if bytes == text.as_bytes() => continue,
+            Ok(_) => "is not what compiling would give".to_owned(),
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        fail(Exit::Findings, &format!("`{path}` {problem}"), Some("run `palisade compile` again"));
+        stale = true;
+    }
+    Ok(if stale { Exit::Findings } else { Exit::Clean })
+}
+
+/// Writes each file beside its place and moves it there: a reader sees the old one or the new one, and a link planted
+/// at the place is replaced, not written through.
+fn write(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
+    for (path, text) in outputs.with(artifact) {
+        write_atomically(path, text)
+            .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?;
+        print(&format!("wrote {path}\n"));
+    }
+    Ok(Exit::Clean)
+}
+
+fn write_atomically(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = path.parent().unwrap_or(Utf8Path::new("/"));
+    let mut file = tempfile::Builder::new()
+        .prefix(".palisade-")
+        .permissions(std::fs::Permissions::from_mode(0o644))
+        .tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! `palisade host record`: write down what compiling a profile asks of this machine.
+
+use super::Exit;
+use super::input::{BindArgs, read_profile};
+use super::output::{fail, findings_aside, print};
+use crate::host::record::Recorder;
+use crate::pipeline;
+use crate::resolve::FileLoader;
+use crate::source::Sources;
+use camino::Utf8PathBuf;
+
+/// Recorded machines
+#[derive(clap::Subcommand)]
+pub enum Verb {
+    Record(RecordArgs),
+}
+
+/// Write down what compiling profiles asks of this machine
+///
+/// With the file, `check` and `compile --host FILE` give the same answers on any machine.
+#[derive(clap::Args)]
+pub struct RecordArgs {
+    /// The profiles
+    #[arg(required = true, value_name = "PROFILE")]
+    profiles: Vec<Utf8PathBuf>,
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    bind: BindArgs,
+}
+
+pub fn run(verb: &Verb) -> Exit {
+    match verb {
+        Verb::Record(args) => record(args).unwrap_or_else(|exit| exit),
+    }
+}
+
+fn record(args: &RecordArgs) -> Result<Exit, Exit> {
+    let machine = args.bind.machine()?;
+    let recorder = Recorder::new(machine.host.as_ref(), &machine.request.workspace);
+    let mut sources = Sources::new();
+    for profile in &args.profiles {
+        let file = read_profile(&mut sources, profile)?;
+        let checked = pipeline::check(&mut sources, file, &FileLoader, &recorder, &machine.request);
+        if checked.bound.is_none() && !checked.findings.is_empty() {
+            findings_aside(&sources, &checked.findings);
+            return Err(fail(Exit::Findings, &format!("`{profile}` was not understood; nothing was recorded"), None));
+        }
+    }
+    let text = recorder.recording();
+    match &args.output {
+        None => print(&text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?,
+    }
+    Ok(Exit::Clean)
+}

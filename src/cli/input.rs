@@ -1,0 +1,123 @@
+//! What the verbs read: profiles, hosts, and the options that say what to do with them.
+
+use super::Exit;
+use super::output::fail;
+use crate::host::Host;
+use crate::host::live::LiveHost;
+use crate::host::recorded::RecordedHost;
+use crate::pipeline::Request;
+use crate::policy::System;
+use crate::source::{FileId, MAX_BYTES, Sources};
+use crate::syntax;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+/// Options that say which machine a profile is for and what its parameters are.
+#[derive(clap::Args, Clone, Debug)]
+pub struct BindArgs {
+    /// What `$workspace` is [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<Utf8PathBuf>,
+    /// Set a parameter that the profile declares
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_set)]
+    pub set: Vec<(String, String)>,
+    /// The system to compile for [default: that of the host]
+    #[arg(long, value_name = "SYSTEM", value_parser = parse_system)]
+    pub target: Option<System>,
+    /// A recorded machine to look at instead of this one
+    #[arg(long, value_name = "FILE")]
+    pub host: Option<Utf8PathBuf>,
+}
+
+fn parse_set(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn parse_system(text: &str) -> Result<System, String> {
+    [System::Linux, System::Macos]
+        .into_iter()
+        .find(|system| system.name() == text)
+        .ok_or_else(|| "expected `linux` or `macos`".into())
+}
+
+/// A machine and what was asked of it.
+pub struct Machine {
+    pub host: Box<dyn Host>,
+    pub request: Request,
+}
+
+impl BindArgs {
+    /// Opens the host, and settles workspace and target.
+    pub fn machine(&self) -> Result<Machine, Exit> {
+        let (host, recorded_workspace): (Box<dyn Host>, Option<Utf8PathBuf>) = match &self.host {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be read: {error}"), None))?;
+                let host = RecordedHost::from_yaml(&text, path.as_str())
+                    .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+                let workspace = host.workspace().map(Utf8Path::to_path_buf);
+                (Box::new(host), workspace)
+            }
+            None => {
+                let host = LiveHost::new().map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+                (Box::new(host), None)
+            }
+        };
+        let workspace = match (&self.workspace, recorded_workspace) {
+            (Some(stated), _) => absolute(stated)?,
+            (None, Some(recorded)) => recorded,
+            (None, None) => current_directory()?,
+        };
+        let target = self.target.unwrap_or_else(|| host.system());
+        let set: BTreeMap<String, String> = self.set.iter().cloned().collect();
+        Ok(Machine { host, request: Request { workspace, set, target, artifacts: Vec::new() } })
+    }
+}
+
+/// The current directory, as the kernel names it.
+pub fn current_directory() -> Result<Utf8PathBuf, Exit> {
+    let directory = std::env::current_dir().map_err(|error| {
+        fail(Exit::Usage, &format!("the current directory cannot be found: {error}"), Some("change to one that exists"))
+    })?;
+    Utf8PathBuf::from_path_buf(directory)
+        .map_err(|path| fail(Exit::Usage, &format!("`{}` is not UTF-8", path.display()), None))
+}
+
+/// A path as given on the command line, made absolute.
+pub fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, Exit> {
+    if path.is_absolute() { Ok(path.to_path_buf()) } else { Ok(current_directory()?.join(path)) }
+}
+
+/// Reads a profile; `-` is standard input.
+pub fn read_profile(sources: &mut Sources, path: &Utf8Path) -> Result<FileId, Exit> {
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    let (name, place) = if path == "-" {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map(|_| ("standard input", None))
+    } else {
+        open_regular(path)
+            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+            .map(|_| (path.as_str(), Some(path)))
+    }
+    .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be read: {error}"), None))?;
+    let place = place.map(absolute).transpose()?;
+    syntax::load(sources, name, place.as_deref(), bytes)
+        .map_err(|error| fail(Exit::Usage, &error.to_string(), None))
+}
+
+/// Opens what must be a plain file. A pipe or a device in a repository must not hang or feed a check.
+fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let file = std::fs::File::options().read(true).custom_flags(nonblocking).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(std::io::Error::other("it is a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is not a plain file"));
+    }
+    Ok(file)
+}

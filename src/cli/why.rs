@@ -1,0 +1,158 @@
+//! `palisade why OP SUBJECT`: whether something is allowed, and which statement decides.
+
+use super::Exit;
+use super::input::{BindArgs, absolute, current_directory, read_profile};
+use super::output::{fail, findings_aside, print};
+use crate::bind::subject;
+use crate::finding::{Finding, Severity};
+use crate::pipeline::{self, Bound};
+use crate::plan::Operation;
+use crate::plan::network::NetworkDecision;
+use crate::plan::question::Question;
+use crate::report;
+use crate::resolve::FileLoader;
+use crate::source::{Sources, Span};
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Say whether something is allowed, and which statement decides
+///
+/// The first line begins with `allowed` or `denied`, and the exit code is 0 or 1 accordingly; 2 where the question cannot be answered.
+#[derive(clap::Args)]
+pub struct Args {
+    /// read, list, metadata, write, create, remove, rename, link, exec, map or connect
+    operation: String,
+    /// A path; for exec also the name of a tool; for connect HOST[:PORT]
+    subject: String,
+    /// The profile [default: the only one in the current directory]
+    #[arg(short, long, value_name = "FILE")]
+    profile: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    bind: BindArgs,
+}
+
+pub fn run(args: &Args) -> Exit {
+    try_run(args).unwrap_or_else(|exit| exit)
+}
+
+fn try_run(args: &Args) -> Result<Exit, Exit> {
+    let Some(question) = Question::named(&args.operation, &args.subject) else {
+        let help = match crate::syntax::nearest(&args.operation, &Question::WORDS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of: {}", Question::WORDS.join(", ")),
+        };
+        return Err(fail(Exit::Usage, &format!("nothing can be asked about `{}`", args.operation), Some(&help)));
+    };
+    let profile = match &args.profile {
+        Some(profile) => profile.clone(),
+        None => only_profile()?,
+    };
+    let machine = args.bind.machine()?;
+    let mut sources = Sources::new();
+    let file = read_profile(&mut sources, &profile)?;
+    let host = machine.host.as_ref();
+    let checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
+    let Some(bound) = &checked.bound else {
+        findings_aside(&sources, &checked.findings);
+        return Err(fail(Exit::Usage, "the profile was not understood, so nothing can be said", None));
+    };
+    if question == Question::ConnectHost {
+        return host_answer(&sources, bound, args);
+    }
+    let asked = subject_path(args, question, host.home())?;
+    let subject = subject::locate(host, &bound.policy, &bound.binding, question, &asked)
+        .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+    let decider = bound.plan.decider();
+    let decision = question.ask(&decider, &subject.path, subject.exists);
+    let mut text = verdict(decision.allowed, &args.operation, subject.path.as_str());
+    for hop in &subject.hops {
+        text.push_str(&report::printable(&format!("  through the link {} -> {}\n", hop.link, hop.target)));
+    }
+    if !subject.exists {
+        text.push_str("  nothing is there now\n");
+    }
+    match decision.rule {
+        Some(rule) => {
+            let scope = match rule.scope {
+                crate::plan::Scope::Literal => "",
+                crate::plan::Scope::Subtree => " and below",
+            };
+            text.push_str(&report::printable(&format!("  by: {} ({}{scope})\n", rule.origin.text, rule.path)));
+            text.push_str(&snippet(&sources, rule.origin.span, decision.allowed));
+        }
+        None => text.push_str("  no statement grants it, and what is not granted is denied\n"),
+    }
+    if checked.findings.iter().any(|finding| finding.severity == Severity::Error) {
+        text.push_str("  this profile has errors and cannot be compiled as it is: see `palisade check`\n");
+    }
+    print(&text);
+    Ok(if decision.allowed { Exit::Clean } else { Exit::Findings })
+}
+
+/// A relative path is one from here, as in any other command; on a recorded machine, which has no here, from the workspace.
+fn subject_path(args: &Args, question: Question, home: &Utf8Path) -> Result<String, Exit> {
+    let text = &args.subject;
+    let is_name = question == Question::Operation(Operation::Exec) && !text.contains('/');
+    if is_name || args.bind.host.is_some() {
+        return Ok(text.clone());
+    }
+    if let Some(below) = text.strip_prefix("~/") {
+        return Ok(home.join(below).into_string());
+    }
+    Ok(absolute(Utf8Path::new(text))?.into_string())
+}
+
+fn verdict(allowed: bool, operation: &str, subject: &str) -> String {
+    let verdict = if allowed { "allowed" } else { "denied" };
+    report::printable(&format!("{verdict}: {operation} {subject}\n"))
+}
+
+/// The deciding statement, underlined.
+fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
+    let Some(span) = span else { return String::new() };
+    let (message, label) = if allowed { ("allowed", "this grants it") } else { ("denied", "this denies it") };
+    let finding = Finding::new("why", Severity::Note, message).at(span, label);
+    report::human::snippet(sources, &finding)
+}
+
+fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Result<Exit, Exit> {
+    let Some(decision) = Question::ask_host(&bound.plan.network, &args.subject) else {
+        let help = "write it as HOST or HOST:PORT";
+        return Err(fail(Exit::Usage, &format!("`{}` is not a host", args.subject), Some(help)));
+    };
+    let mut text = verdict(decision.allowed(), &args.operation, &args.subject);
+    let (reason, span) = match decision {
+        NetworkDecision::Off => ("network is off", bound.policy.network.as_ref().map(|network| network.span)),
+        NetworkDecision::All => ("network is all", bound.policy.network.as_ref().map(|network| network.span)),
+        NetworkDecision::Allowed(rule) => ("a pattern allows it", Some(rule.span)),
+        NetworkDecision::Denied(rule) => ("a pattern denies it", Some(rule.span)),
+        NetworkDecision::NotListed => {
+            ("no pattern allows it", bound.policy.network.as_ref().map(|network| network.span))
+        }
+    };
+    text.push_str(&format!("  by: {reason}\n"));
+    text.push_str(&snippet(sources, span, decision.allowed()));
+    print(&text);
+    Ok(if decision.allowed() { Exit::Clean } else { Exit::Findings })
+}
+
+/// The only profile in the current directory.
+fn only_profile() -> Result<Utf8PathBuf, Exit> {
+    let here = current_directory()?;
+    let mut found: Vec<Utf8PathBuf> = here
+        .read_dir_utf8()
+        .map_err(|error| fail(Exit::Usage, &format!("`{here}` cannot be listed: {error}"), None))?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path().to_path_buf())
+        .filter(|path| path.extension() == Some("palisade"))
+        .collect();
+    found.sort();
+    match found.as_slice() {
+        [only] => Ok(Utf8PathBuf::from(only.file_name().unwrap_or_default())),
+        [] => Err(fail(Exit::Usage, "no profile in this directory", Some("name one with --profile FILE"))),
+        several => {
+            let names: Vec<&str> = several.iter().filter_map(|path| path.file_name()).collect();
+            let help = format!("name one with --profile FILE: {}", names.join(", "));
+            Err(fail(Exit::Usage, "more than one profile in this directory", Some(&help)))
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! From a plan to the manifest that `exec` obeys.
+
+use super::text::hex;
+use super::{
+    CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA, Skipped, Source,
+    Tool,
+};
+use crate::plan::Plan;
+use crate::policy::{self, LimitKind, Policy, System};
+use crate::source::Sources;
+use sha2::{Digest, Sha256};
+
+/// What a reader of a Linux manifest must take for granted.
+const LINUX_ASSUMPTIONS: [&str; 4] = [
+    "the kernel is 5.19 or newer, with Landlock, unprivileged user namespaces and seccomp",
+    "the list of tools limits which programs start, not what an interpreter among them computes",
+    "what other programs on this machine write into a root while the command runs is theirs to answer for",
+    "moving a file between a directory that holds a protected path and one that does not is a copy (rename gives EXDEV)",
+];
+
+const MACOS_ASSUMPTIONS: [&str; 2] = [
+    "the .sb file means what published measurements of Seatbelt say; nothing here was measured on a Mac",
+    "the list of tools limits which programs start, not what an interpreter among them computes",
+];
+
+/// Builds the manifest of a plan. `seatbelt` is the name and text of the `.sb` that goes with it; `checks` are the names of the checks that ran.
+pub fn build(
+    policy: &Policy,
+    plan: &Plan,
+    sources: &Sources,
+    architecture: &str,
+    seatbelt: Option<(&str, &str)>,
+    checks: &[&str],
+) -> Manifest {
+    let digests: std::collections::HashMap<_, _> =
+        plan.files.iter().map(|file| (file.path.as_path(), file.digest.as_str())).collect();
+    Manifest {
+        schema: SCHEMA,
+        palisade: env!("CARGO_PKG_VERSION").into(),
+        profile: policy.name.value.clone(),
+        description: policy.description.clone(),
+        target: plan.target,
+        architecture: architecture.into(),
+        sources: policy
+            .files
+            .iter()
+            .map(|&id| source(&sources.file(id).name, &sources.file(id).text))
+            .collect(),
+        seatbelt: seatbelt.map(|(name, text)| source(name, text)),
+        workspace: policy.workspace.clone(),
+        parameters: policy
+            .params
+            .iter()
+            .filter_map(|param| Some((param.name.clone(), param.value.clone()?)))
+            .collect(),
+        working_directory: plan.working_directory.clone(),
+        roots: plan
+            .roots
+            .iter()
+            .map(|root| Root { path: root.path.clone(), access: root.access, from: root.origin.text.clone() })
+            .collect(),
+        protected: plan
+            .protected
+            .iter()
+            .map(|entry| Protected {
+                path: entry.path.clone(),
+                protection: entry.protection,
+                presence: entry.presence,
+                from: entry.origin.text.clone(),
+            })
+            .collect(),
+        network: match plan.network {
+            policy::Network::All => Network::All,
+            // `only` never gets here: the pipeline refuses to compile it.
+            policy::Network::Off | policy::Network::Only(_) => Network::Off,
+        },
+        ipc: plan.ipc,
+        needs: plan.needs.clone(),
+        limits: limits(plan),
+        environment: Environment { set: plan.environment.set.clone(), pass: plan.environment.pass.clone() },
+        shell: plan.shell.clone(),
+        tools: plan
+            .tools
+            .iter()
+            .map(|tool| Tool {
+                name: tool.name.clone(),
+                path: tool.path.clone(),
+                real: tool.real.clone(),
+                sha256: digests.get(tool.real.as_path()).copied().unwrap_or_default().into(),
+                source: tool.source.clone(),
+                interpreter: tool.interpreter.clone(),
+                trees: tool.trees.clone(),
+                optional: tool.optional,
+                from: tool.origin.text.clone(),
+            })
+            .collect(),
+        skipped_tools: plan
+            .skipped_tools
+            .iter()
+            .map(|skipped| Skipped { name: skipped.name.clone(), reason: skipped.reason.clone() })
+            .collect(),
+        losses: plan
+            .losses
+            .iter()
+            .map(|loss| match loss.span {
+                Some(span) => format!("{}: {}", sources.place(span), loss.text),
+                None => loss.text.clone(),
+            })
+            .collect(),
+        assumptions: match plan.target {
+            System::Linux => LINUX_ASSUMPTIONS.map(String::from).to_vec(),
+            System::Macos => MACOS_ASSUMPTIONS.map(String::from).to_vec(),
+        },
+        checks: checks.iter().map(|name| (*name).to_owned()).collect(),
+        links: plan
+            .links
+            .iter()
+            .map(|hop| Link { link: hop.link.clone(), target: hop.target.clone() })
+            .collect(),
+        rules: plan.rules.iter().map(ManifestRule::from).collect(),
+        files: plan
+            .files
+            .iter()
+            .map(|file| File { path: file.path.clone(), sha256: file.digest.clone() })
+            .collect(),
+        cache: cache(plan),
+    }
+}
+
+fn source(name: &str, text: &str) -> Source {
+    Source { name: name.into(), digest: format!("sha256:{}", hex(&Sha256::digest(text.as_bytes()))) }
+}
+
+fn limits(plan: &Plan) -> Limits {
+    let limit = |kind| plan.limits.get(&kind).copied();
+    Limits {
+        time_ms: limit(LimitKind::Time),
+        cpu_ms: limit(LimitKind::Cpu),
+        output_bytes: limit(LimitKind::Output),
+        open_files: limit(LimitKind::OpenFiles),
+        processes: limit(LimitKind::Processes),
+        temporary_space_bytes: limit(LimitKind::TemporarySpace),
+        file_size_bytes: limit(LimitKind::FileSize),
+    }
+}
+
+/// Roots change in size and time with every use, so only their identity counts.
+fn cache(plan: &Plan) -> Vec<CacheLine> {
+    let roots = plan.roots.iter().map(|root| CacheLine {
+        identity: root.identity,
+        size: 0,
+        modified: 0,
+        path: root.path.clone(),
+    });
+    let files = plan.files.iter().map(|file| CacheLine {
+        identity: file.identity,
+        size: file.size,
+        modified: file.modified,
+        path: file.path.clone(),
+    });
+    roots.chain(files).collect()
+}

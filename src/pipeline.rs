@@ -1,0 +1,174 @@
+//! The road from a profile's text to an artifact, and the only place where stages meet.
+
+use crate::bind::{self, Binding};
+use crate::emit;
+use crate::finding::{self, Finding, Severity};
+use crate::host::resolve::resolve as resolve_path;
+use crate::host::Host;
+use crate::lint;
+use crate::manifest;
+use crate::plan::Plan;
+use crate::policy::{Network, Policy, System};
+use crate::resolve::{self, Loader};
+use crate::source::{FileId, Sources};
+use crate::syntax;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeMap;
+
+/// What a run was asked to do with a profile.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Absolute. Where it goes through symlinks, what they lead to is meant.
+    pub workspace: Utf8PathBuf,
+    /// `--set NAME=VALUE`.
+    pub set: BTreeMap<String, String>,
+    pub target: System,
+    /// The files that compiling will write; guarded like the profile itself.
+    pub artifacts: Vec<Utf8PathBuf>,
+}
+
+/// Everything that is known of a profile, as far as the road could be walked.
+pub struct Checked {
+    pub findings: Vec<Finding>,
+    /// `None` for a fragment, and where the text could not be understood.
+    pub bound: Option<Bound>,
+}
+
+/// A profile that was understood, on a machine.
+pub struct Bound {
+    pub policy: Policy,
+    pub binding: Binding,
+    pub plan: Plan,
+}
+
+/// What `compile` writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// Only for macOS.
+    pub seatbelt: Option<String>,
+    pub manifest: String,
+}
+
+/// A failure of the program, not of the profile.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error(transparent)]
+    Manifest(#[from] manifest::ManifestError),
+}
+
+/// Walks the road up to the plan, and lints it.
+pub fn check(
+    sources: &mut Sources,
+    file: FileId,
+    loader: &dyn Loader,
+    host: &dyn Host,
+    request: &Request,
+) -> Checked {
+    let parsed = syntax::parse(sources, file);
+    let mut findings = parsed.findings;
+    let Some(tree) = parsed.file else { return done(findings, None) };
+    let options = resolve::Options {
+        workspace: resolve_path(host, &request.workspace)
+            .map_or_else(|_| request.workspace.clone(), |found| found.canonical),
+        home: host.home().to_path_buf(),
+        set: request.set.clone(),
+        target: request.target,
+    };
+    let resolved = resolve::resolve(sources, loader, tree, &options);
+    findings.extend(resolved.findings);
+    let Some(policy) = resolved.policy else { return done(findings, None) };
+    if host.system() != request.target {
+        findings.push(
+            Finding::new(
+                "target",
+                Severity::Error,
+                format!("a profile for {} needs a {} machine to look at", request.target.name(), request.target.name()),
+            )
+            .help("give `--host FILE` with a recording of one, made there by `palisade host record`"),
+        );
+        return done(findings, None);
+    }
+    let own = own_files(sources, &policy, host, &request.artifacts);
+    let binding = bind::bind(host, &policy, &own);
+    let plan = bind::plan::build(host, &policy, &binding, sources);
+    let context = lint::Context { sources, policy: &policy, host, binding: &binding, plan: &plan };
+    findings.extend(lint::run(&context));
+    done(findings, Some(Bound { policy, binding, plan }))
+}
+
+fn done(mut findings: Vec<Finding>, bound: Option<Bound>) -> Checked {
+    finding::sort(&mut findings);
+    Checked { findings, bound }
+}
+
+/// Palisade's own files: the profile, what it uses, and what compiling it writes.
+fn own_files(sources: &Sources, policy: &Policy, host: &dyn Host, artifacts: &[Utf8PathBuf]) -> Vec<bind::guards::OwnFile> {
+    let canonical = |path: &Utf8Path| {
+        crate::host::resolve::resolve_parent(host, path).map_or_else(|_| path.to_path_buf(), |found| found.canonical)
+    };
+    let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
+    let mut own: Vec<bind::guards::OwnFile> = read
+        .chain(artifacts.iter().map(Utf8PathBuf::as_path))
+        .map(|path| bind::guards::OwnFile { path: canonical(path) })
+        .collect();
+    own.sort();
+    own.dedup();
+    own
+}
+
+/// Writes the artifact of a profile without errors. What cannot be compiled yet, or has no spelling, is a finding.
+///
+/// # Errors
+/// Only a failure of the program itself.
+pub fn compile(
+    sources: &Sources,
+    bound: &Bound,
+    host: &dyn Host,
+    seatbelt_name: &str,
+) -> Result<Result<Artifact, Finding>, CompileError> {
+    let Bound { policy, plan, .. } = bound;
+    if let Some(refusal) = not_yet(policy) {
+        return Ok(Err(refusal));
+    }
+    let seatbelt = match plan.target {
+        System::Linux => None,
+        System::Macos => match emit::seatbelt(plan, &policy.name.value) {
+            Ok(text) => Some(text),
+            Err(error) => return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string()))),
+        },
+    };
+    let checks = lint::names();
+    let beside = seatbelt.as_deref().map(|text| (seatbelt_name, text));
+    let manifest = manifest::build(policy, plan, sources, host.architecture(), beside, &checks);
+    Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt }))
+}
+
+/// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
+fn not_yet(policy: &Policy) -> Option<Finding> {
+    let refuse = |what: &str, help: &str| {
+        Finding::new("not-yet-compiled", Severity::Error, what.to_owned()).help(help.to_owned())
+    };
+    if let (Network::Only(_), Some(network)) = (policy.network(), &policy.network) {
+        let finding = refuse(
+            "`network only` cannot be compiled yet: no wall of this version holds a list of hosts",
+            "state `network off`, or `network all` where the command may reach every host",
+        );
+        return Some(finding.at(network.span, "stated here"));
+    }
+    if policy.target != System::Macos {
+        return None;
+    }
+    if let Some(seatbelt) = policy.seatbelt.first() {
+        let finding = refuse(
+            "a `seatbelt` rule cannot be compiled yet: nothing in this version reads it to say what it opens",
+            "leave it out; what the other statements grant is compiled",
+        );
+        return Some(finding.at(seatbelt.span, "stated here"));
+    }
+    let need = policy.needs.first()?;
+    let finding = refuse(
+        "`needs` cannot be compiled for macos yet",
+        "state it inside `on linux { … }`, or leave it out",
+    );
+    Some(finding.at(need.span, "stated here"))
+}
