@@ -1,1 +1,265 @@
+//! The machine this program runs on. Nothing is executed, nothing but regular files is opened, and no open can wait.
 
+use super::{Binary, Entry, Host, HostError, Identity, Kind, binary, recording, spelling};
+use crate::policy::System;
+use camino::{Utf8Path, Utf8PathBuf};
+use object::read::ReadCache;
+use rustix::fs::{Mode, OFlags};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+/// Why this machine cannot be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    #[error("there is no home directory: neither `HOME` nor the password database names one")]
+    NoHome,
+    #[error("the home directory `{0}` is not an absolute path in UTF-8")]
+    Home(String),
+}
+
+/// The largest file whose digest is taken, in bytes: a sparse file may claim any size.
+const MAX_DIGESTED: u64 = 4 << 30;
+
+/// The running machine.
+#[derive(Debug)]
+pub struct LiveHost {
+    home: Utf8PathBuf,
+    case_insensitive: bool,
+}
+
+impl LiveHost {
+    /// Looks for the home directory: `$HOME`, else the password database.
+    ///
+    /// # Errors
+    /// No home directory, or one that is not absolute.
+    pub fn new() -> Result<Self, LiveError> {
+        let home = std::env::home_dir().ok_or(LiveError::NoHome)?;
+        let home =
+            Utf8PathBuf::from_path_buf(home).map_err(|home| LiveError::Home(home.display().to_string()))?;
+        Self::with_home(&home)
+    }
+
+    /// This machine, as one whose home directory is `home` would see it.
+    ///
+    /// # Errors
+    /// A home that is not absolute.
+    pub fn with_home(home: &Utf8Path) -> Result<Self, LiveError> {
+        if !home.is_absolute() {
+            return Err(LiveError::Home(home.to_string()));
+        }
+        // One spelling: no slash at the end, none doubled.
+        let home: Utf8PathBuf = home.components().collect();
+        let case_insensitive = ignores_case(&home);
+        Ok(Self { home, case_insensitive })
+    }
+}
+
+/// Whether the disk that holds `home` takes another case for the same name. Where that cannot be told on a Mac, the answer is yes, as
+/// it only ever widens what is denied.
+fn ignores_case(home: &Utf8Path) -> bool {
+    if System::this() == System::Linux {
+        return false;
+    }
+    let swap = |c: char| if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    let swapped: String = home.as_str().chars().map(swap).collect();
+    let (Ok(here), there) = (std::fs::symlink_metadata(home), std::fs::symlink_metadata(&swapped)) else {
+        return true;
+    };
+    swapped == home.as_str()
+        || there.is_ok_and(|there| (there.dev(), there.ino()) == (here.dev(), here.ino()))
+}
+
+fn host_error(path: &Utf8Path, error: &io::Error) -> HostError {
+    match error.kind() {
+        // Both EACCES and EPERM.
+        io::ErrorKind::PermissionDenied => HostError::Denied(path.into()),
+        _ => HostError::Other { path: path.into(), reason: error.to_string() },
+    }
+}
+
+/// A name that is not UTF-8 as text: what is not is escaped.
+fn escaped(directory: &Utf8Path, name: &[u8]) -> Utf8PathBuf {
+    directory.join(name.escape_ascii().to_string())
+}
+
+impl LiveHost {
+    /// Opens a regular file, and nothing else: opening a device can have effects, and a FIFO would wait for a writer.
+    fn open(&self, path: &Utf8Path) -> Result<(File, u64), HostError> {
+        let other = |reason: &str| HostError::Other { path: path.into(), reason: reason.into() };
+        match self.lstat(path)? {
+            Some(entry) if entry.is_file() => {}
+            Some(_) => return Err(other("it is not a regular file")),
+            None => return Err(other("nothing is there")),
+        }
+        // It may have been replaced since, so the flags keep to the promise and the descriptor is asked again.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::open(path.as_std_path(), flags, Mode::empty())
+            .map_err(|error| host_error(path, &error.into()))?;
+        let file = File::from(file);
+        let metadata = file.metadata().map_err(|error| host_error(path, &error))?;
+        if !metadata.is_file() {
+            return Err(other("it is not a regular file"));
+        }
+        Ok((file, metadata.len()))
+    }
+}
+
+impl Host for LiveHost {
+    fn system(&self) -> System {
+        System::this()
+    }
+
+    fn architecture(&self) -> &str {
+        std::env::consts::ARCH
+    }
+
+    fn home(&self) -> &Utf8Path {
+        &self.home
+    }
+
+    fn case_insensitive(&self) -> bool {
+        self.case_insensitive
+    }
+
+    fn lstat(&self, path: &Utf8Path) -> Result<Option<Entry>, HostError> {
+        let metadata = match std::fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(host_error(path, &error)),
+        };
+        let kind = metadata.file_type();
+        let kind = if kind.is_file() {
+            Kind::File
+        } else if kind.is_dir() {
+            Kind::Directory
+        } else if kind.is_symlink() {
+            Kind::Symlink(target(path)?)
+        } else if kind.is_socket() {
+            Kind::Socket
+        } else if kind.is_fifo() {
+            Kind::Fifo
+        } else if kind.is_char_device() {
+            Kind::CharacterDevice
+        } else {
+            Kind::BlockDevice
+        };
+        Ok(Some(Entry {
+            kind,
+            identity: Identity { device: metadata.dev(), inode: metadata.ino() },
+            links: metadata.nlink(),
+            mode: metadata.mode() & 0o7777,
+            uid: metadata.uid(),
+            gid: metadata.gid(),
+            size: metadata.size(),
+            modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+        }))
+    }
+
+    fn read_dir(&self, path: &Utf8Path) -> Result<Vec<String>, HostError> {
+        let failed = |error: rustix::io::Errno| host_error(path, &error.into());
+        let other = |reason: &str| HostError::Other { path: path.into(), reason: reason.into() };
+        match self.lstat(path)? {
+            Some(entry) if entry.is_directory() => {}
+            Some(_) => return Err(other("it is not a directory")),
+            None => return Err(other("nothing is there")),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).map_err(failed)?;
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::new(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            match entry.file_name().to_bytes() {
+                b"." | b".." => {}
+                name => match std::str::from_utf8(name) {
+                    Ok(name) => names.push(name.to_owned()),
+                    Err(_) => return Err(HostError::NotUtf8(escaped(path, name))),
+                },
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn head(&self, path: &Utf8Path, limit: usize) -> Result<Vec<u8>, HostError> {
+        let (file, _) = self.open(path)?;
+        let mut bytes = Vec::new();
+        file.take(limit as u64).read_to_end(&mut bytes).map_err(|error| host_error(path, &error))?;
+        Ok(bytes)
+    }
+
+    fn digest(&self, path: &Utf8Path) -> Result<String, HostError> {
+        let (mut file, size) = self.open(path)?;
+        if size > MAX_DIGESTED {
+            return Err(HostError::Other { path: path.into(), reason: "it is larger than 4 GiB".into() });
+        }
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        let mut left = MAX_DIGESTED;
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(host_error(path, &error)),
+            };
+            left = left.checked_sub(read as u64).ok_or_else(|| HostError::Other {
+                path: path.into(),
+                reason: "it grows while it is read".into(),
+            })?;
+            hasher.update(buffer.get(..read).unwrap_or_default());
+        }
+        Ok(recording::hex(&hasher.finalize()))
+    }
+
+    fn binary(&self, path: &Utf8Path) -> Result<Option<Binary>, HostError> {
+        let (file, _) = self.open(path)?;
+        let cache = ReadCache::new(file);
+        binary::parse(&cache, self.architecture()).map_err(|reason| HostError::Other {
+            path: path.into(),
+            reason: format!("it is not a sound program file: {reason}"),
+        })
+    }
+
+    fn spelling(&self, directory: &Utf8Path, name: &str) -> Result<String, HostError> {
+        if !self.case_insensitive {
+            return Ok(name.to_owned());
+        }
+        match self.read_dir(directory) {
+            Ok(names) => Ok(spelling::among(&names, name).unwrap_or(name).to_owned()),
+            // A directory that can be passed but not listed: the spelling as it was given is all there is.
+            Err(HostError::Denied(_)) => Ok(name.to_owned()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn target(path: &Utf8Path) -> Result<Utf8PathBuf, HostError> {
+    #[cfg(target_os = "linux")]
+    if in_proc(path) {
+        // What these lead to is another thing for every process, and need not be what they say (proc(5)).
+        return Err(HostError::Other {
+            path: path.into(),
+            reason: "it is a link of the proc file system".into(),
+        });
+    }
+    let target = std::fs::read_link(path).map_err(|error| host_error(path, &error))?;
+    Utf8PathBuf::from_path_buf(target).map_err(|target| {
+        let shown = format!("{path} -> {}", target.as_os_str().as_bytes().escape_ascii());
+        HostError::NotUtf8(shown.into())
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn in_proc(path: &Utf8Path) -> bool {
+    let Some(parent) = path.parent() else { return false };
+    // Where it cannot be told, the link is read: `statfs` fails only where the file system itself does.
+    rustix::fs::statfs(parent.as_std_path()).is_ok_and(|fs| fs.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,23 @@
 //! In: a machine, live or recorded. Out: facts about paths, and nothing else. The only window onto a machine for every stage from
 //! binding to emission, so that a profile for a Mac is compiled on Linux and every test is exact.
 
+mod binary;
 pub mod live;
 pub mod record;
 pub mod recorded;
+pub mod recording;
 pub mod resolve;
+pub mod spelling;
 
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-pub use resolve::{Hop, Resolution, ResolveError};
+pub use live::{LiveError, LiveHost};
+pub use record::Recorder;
+pub use recorded::{RecordedHost, RecordingError};
+pub use resolve::{Hop, Resolution, ResolveError, resolve, resolve_parent};
+pub use spelling::fold;
 
 /// What kind of thing a path names, the last component not followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +82,11 @@ pub struct Binary {
     /// `DT_NEEDED`, in order; `LC_LOAD_DYLIB` for Mach-O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needed: Vec<String>,
-    /// `DT_RUNPATH`, else `DT_RPATH`, cut at the colons, `$ORIGIN` left as it stands; `LC_RPATH` for Mach-O.
+    /// `DT_RPATH`, cut at the colons, `$ORIGIN` left as it stands. Kept apart from [`Binary::runpath`] because libraries
+    /// inherit it from what loads them (ld.so(8)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rpath: Vec<String>,
+    /// `DT_RUNPATH`, cut and left as `rpath` is; `LC_RPATH` for Mach-O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runpath: Vec<String>,
     /// ELF machine and class as one word (`x86_64`, `aarch64`, `x86`, …): libraries of another machine are not candidates.
@@ -134,6 +145,11 @@ pub trait Host: Sync {
 
     /// What a program or library file says of itself; `None` where it is neither ELF nor Mach-O.
     fn binary(&self, path: &Utf8Path) -> Result<Option<Binary>, HostError>;
+
+    /// How the disk spells `name`, which is in `directory`: another spelling than the asked one only where case does not matter.
+    fn spelling(&self, _directory: &Utf8Path, name: &str) -> Result<String, HostError> {
+        Ok(name.to_owned())
+    }
 
     /// The active developer directory (`xcode-select -p`), on a Mac that has one.
     fn developer_directory(&self) -> Option<&Utf8Path> {

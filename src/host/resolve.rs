@@ -1,8 +1,8 @@
 //! Resolving a path as the kernel would (path_resolution(7)), keeping every symlink hop on the way.
 
 use super::{Entry, Host, HostError, Kind};
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use std::collections::VecDeque;
+use crate::policy::System;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// One symlink that was followed: where it stands (canonical) and what it says.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,7 +14,8 @@ pub struct Hop {
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// The path with every symlink followed. Where the leaf is missing: through its deepest existing ancestor.
+    /// The path with every symlink followed, spelled as the disk spells it. Where the leaf is missing: through its deepest
+    /// existing ancestor.
     pub canonical: Utf8PathBuf,
     /// In the order in which they were followed.
     pub hops: Vec<Hop>,
@@ -45,10 +46,15 @@ pub enum ResolveError {
     Host(#[from] HostError),
 }
 
-/// The kernel's own bound on followed links, `MAXSYMLINKS` (path_resolution(7)).
-const MAX_HOPS: usize = 40;
+/// How many links the kernel follows before it gives up: `MAXSYMLINKS`, 40 on Linux (path_resolution(7)), 32 in XNU's `sys/param.h`.
+fn max_hops(system: System) -> usize {
+    match system {
+        System::Linux => 40,
+        System::Macos => 32,
+    }
+}
 
-/// Follows every symlink in `path`, the last component too.
+/// Follows every symlink in `path`, the last component too. A trailing `/` or `/.` asks for a directory, as it does in the kernel.
 ///
 /// # Errors
 /// A loop, a component that is no directory, `..` below a missing directory, or a host that cannot answer. All of
@@ -57,7 +63,7 @@ pub fn resolve(host: &dyn Host, path: &Utf8Path) -> Result<Resolution, ResolveEr
     walk(host, path, true)
 }
 
-/// As [`resolve`], but a symlink in the last place is not followed.
+/// As [`resolve`], but a symlink in the last place is not followed, unless a trailing `/` asks for what is behind it.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -69,47 +75,53 @@ fn walk(host: &dyn Host, path: &Utf8Path, follow_last: bool) -> Result<Resolutio
     if !path.is_absolute() {
         return Err(ResolveError::NotAbsolute(path.to_path_buf()));
     }
-    let mut rest: VecDeque<String> = components(path).collect();
+    // A stack: the next component is the last element.
+    let mut rest = Vec::new();
+    push_components(&mut rest, path.as_str());
     let mut at = Utf8PathBuf::from("/");
     let mut hops = Vec::new();
     let mut entry = host.lstat(&at)?;
     let mut existing = at.clone();
-    while let Some(name) = rest.pop_front() {
-        if name == ".." {
-            if entry.is_none() {
-                return Err(ResolveError::DotsBelowMissing(path.to_path_buf()));
-            }
-            at.pop();
-            entry = host.lstat(&at)?;
-            existing.clone_from(&at);
-            continue;
-        }
+    while let Some(name) = rest.pop() {
         match &entry {
             Some(parent) if !parent.is_directory() => return Err(ResolveError::NotDirectory(at)),
-            Some(_) => {}
+            None if name == ".." => return Err(ResolveError::DotsBelowMissing(path.to_path_buf())),
+            None if name == "." => continue,
             None => {
                 at.push(name);
                 continue;
             }
+            Some(_) => {}
         }
+        match name.as_str() {
+            "." => continue,
+            ".." => {
+                at.pop();
+                entry = host.lstat(&at)?;
+                existing.clone_from(&at);
+                continue;
+            }
+            _ => {}
+        }
+        let parent = at.clone();
         at.push(&name);
         entry = host.lstat(&at)?;
         let Some(found) = &entry else { continue };
+        if host.case_insensitive() {
+            at = parent.join(host.spelling(&parent, &name)?);
+        }
         if let Kind::Symlink(target) = &found.kind
             && (follow_last || !rest.is_empty())
         {
-            if hops.len() == MAX_HOPS {
+            if hops.len() == max_hops(host.system()) {
                 return Err(ResolveError::Loop(path.to_path_buf()));
             }
-            hops.push(Hop { link: at.clone(), target: target.clone() });
-            for component in components(target).collect::<Vec<_>>().into_iter().rev() {
-                rest.push_front(component);
+            if target.as_str().is_empty() {
+                return Err(HostError::Other { path: at, reason: "the symbolic link is empty".into() }.into());
             }
-            if target.is_absolute() {
-                at = Utf8PathBuf::from("/");
-            } else {
-                at.pop();
-            }
+            hops.push(Hop { link: at, target: target.clone() });
+            push_components(&mut rest, target.as_str());
+            at = if target.is_absolute() { Utf8PathBuf::from("/") } else { parent };
             entry = host.lstat(&at)?;
         }
         existing.clone_from(&at);
@@ -117,10 +129,13 @@ fn walk(host: &dyn Host, path: &Utf8Path, follow_last: bool) -> Result<Resolutio
     Ok(Resolution { canonical: at, hops, entry, existing })
 }
 
-fn components(path: &Utf8Path) -> impl Iterator<Item = String> + '_ {
-    path.components().filter_map(|component| match component {
-        Utf8Component::Normal(name) => Some(name.to_owned()),
-        Utf8Component::ParentDir => Some("..".to_owned()),
-        _ => None,
-    })
+/// Puts the components of `path` on the stack, the first on top. What ends in a slash ends in a `.`, which only a directory has.
+fn push_components(stack: &mut Vec<String>, path: &str) {
+    if path.ends_with('/') {
+        stack.push(".".to_owned());
+    }
+    stack.extend(path.split('/').rev().filter(|name| !name.is_empty()).map(str::to_owned));
 }
+
+#[cfg(test)]
+mod tests;

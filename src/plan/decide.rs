@@ -5,10 +5,10 @@
 
 use super::operation::{Operation, Operations};
 use super::rule::{Effect, Rule, Scope};
-use camino::{Utf8Path, Utf8PathBuf};
+use crate::host::fold;
+use camino::Utf8Path;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use unicode_normalization::UnicodeNormalization;
 
 /// How names are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,15 +131,11 @@ impl<'a> Decider<'a> {
     }
 }
 
-/// One spelling for all that a case- and normalisation-insensitive disk takes for the same.
-pub fn fold(path: &Utf8Path) -> Utf8PathBuf {
-    Utf8PathBuf::from(path.as_str().nfd().flat_map(char::to_lowercase).nfd().collect::<String>())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::rule::{Origin, OriginKind};
+    use camino::Utf8PathBuf;
     use proptest::prelude::*;
 
     fn rule(effect: Effect, operations: Operations, scope: Scope, path: &str) -> Rule {

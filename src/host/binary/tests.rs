@@ -1,0 +1,142 @@
+use super::*;
+use proptest::prelude::*;
+
+/// A program as a linker would lay it out, as far as a loader looks: headers, then names, then the dynamic section.
+fn program(loader: Option<&str>, dynamic: &[(u64, &str)]) -> Vec<u8> {
+    let mut names = vec![0];
+    let mut entries = Vec::new();
+    for (tag, name) in dynamic {
+        entries.push((*tag, names.len() as u64));
+        names.extend_from_slice(name.as_bytes());
+        names.push(0);
+    }
+    let (base, headers) = (0x40_0000_u64, 64 + 3 * 56_u64);
+    let interp = loader.map_or(Vec::new(), |loader| [loader.as_bytes(), &[0]].concat());
+    let names_at = headers + interp.len() as u64;
+    let dynamic_at = (names_at + names.len() as u64).next_multiple_of(8);
+    entries.extend([(5, base + names_at), (0, 0), (1, 1)]);
+    let end = dynamic_at + 16 * entries.len() as u64;
+
+    let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1];
+    file.resize(16, 0);
+    let mut put = |bytes: &[u8]| file.extend_from_slice(bytes);
+    put(&3u16.to_le_bytes());
+    put(&62u16.to_le_bytes());
+    put(&1u32.to_le_bytes());
+    for word in [0u64, 64, 0] {
+        put(&word.to_le_bytes());
+    }
+    put(&0u32.to_le_bytes());
+    for half in [64u16, 56, 3, 64, 0, 0] {
+        put(&half.to_le_bytes());
+    }
+    let interp_type = if loader.is_some() { 3 } else { 0 };
+    for (kind, offset, size) in
+        [(1u32, 0, end), (interp_type, headers, interp.len() as u64), (2, dynamic_at, end - dynamic_at)]
+    {
+        put(&kind.to_le_bytes());
+        put(&5u32.to_le_bytes());
+        for word in [offset, base + offset, base + offset, size, size, 8] {
+            put(&word.to_le_bytes());
+        }
+    }
+    put(&interp);
+    put(&names);
+    file.resize(dynamic_at as usize, 0);
+    for (tag, value) in entries {
+        file.extend_from_slice(&tag.to_le_bytes());
+        file.extend_from_slice(&value.to_le_bytes());
+    }
+    file
+}
+
+#[test]
+fn reads_what_a_loader_would() {
+    let file = program(
+        Some("/lib64/ld-linux-x86-64.so.2"),
+        &[(1, "libz.so.1"), (1, "libc.so.6"), (15, "/opt/a:$ORIGIN/../lib"), (29, "")],
+    );
+    let binary = parse(file.as_slice(), "x86_64").unwrap().unwrap();
+    assert_eq!(binary.loader.unwrap(), "/lib64/ld-linux-x86-64.so.2");
+    assert_eq!(binary.needed, ["libz.so.1", "libc.so.6"]);
+    assert_eq!(binary.rpath, ["/opt/a", "$ORIGIN/../lib"]);
+    assert_eq!(binary.runpath, [""]);
+    assert_eq!(binary.machine, "x86_64");
+    let library = parse(program(None, &[]).as_slice(), "x86_64").unwrap().unwrap();
+    assert_eq!((library.loader, library.needed.len()), (None, 0));
+}
+
+/// A Mach-O program with the two load commands that matter.
+fn mach(cpu: u32, dylib: &str) -> Vec<u8> {
+    let mut name = [dylib.as_bytes(), &[0]].concat();
+    name.resize(name.len().next_multiple_of(8), 0);
+    let mut file = Vec::new();
+    for word in [0xfeed_facf_u32, cpu, 0, 2, 1, 24 + name.len() as u32, 0, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    for word in [0xc_u32, 24 + name.len() as u32, 24, 0, 0, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(name);
+    file
+}
+
+#[test]
+fn reads_mach_o_thin_and_universal() {
+    let thin = mach(0x0100_000c, "/usr/lib/libSystem.B.dylib");
+    let binary = parse(thin.as_slice(), "aarch64").unwrap().unwrap();
+    assert_eq!(
+        (binary.needed.as_slice(), binary.machine.as_str()),
+        (&["/usr/lib/libSystem.B.dylib".to_owned()][..], "aarch64")
+    );
+
+    let slices = [mach(0x0100_0007, "/intel"), mach(0x0100_000c, "/arm")];
+    let mut fat: Vec<u8> = [0xcafe_babe_u32, 2].iter().flat_map(|word| word.to_be_bytes()).collect();
+    let mut at = 64_u32;
+    for (slice, cpu) in slices.iter().zip([0x0100_0007_u32, 0x0100_000c]) {
+        fat.extend([cpu, 0, at, slice.len() as u32, 3].iter().flat_map(|word| word.to_be_bytes()));
+        at += (slice.len() as u32).next_multiple_of(8);
+    }
+    fat.resize(64, 0);
+    for slice in &slices {
+        fat.extend(slice);
+        fat.resize(fat.len().next_multiple_of(8), 0);
+    }
+    assert_eq!(parse(fat.as_slice(), "aarch64").unwrap().unwrap().needed, ["/arm"]);
+    assert_eq!(parse(fat.as_slice(), "x86_64").unwrap().unwrap().needed, ["/intel"]);
+    // A Java class file of version 52.
+    assert_eq!(parse(&[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52, 0, 0][..], "x86_64"), Ok(None));
+}
+
+#[test]
+fn refuses_what_does_not_hold_together() {
+    let sound = program(Some("/ld"), &[(1, "libc.so.6")]);
+    assert!(parse(&sound[..100], "x86_64").is_err());
+    let mut giant = sound.clone();
+    giant[64 + 2 * 56 + 32..64 + 2 * 56 + 40].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(parse(giant.as_slice(), "x86_64").is_err());
+    assert_eq!(parse(&b"#!/bin/sh\n"[..], "x86_64"), Ok(None));
+    assert_eq!(parse(&b""[..], "x86_64"), Ok(None));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// No damage to a program file makes the reader panic.
+    #[test]
+    fn damage_is_never_a_panic(
+        at in proptest::collection::vec((0usize..400, any::<u8>()), 0..6),
+        cut in 0usize..500,
+        mach_o in any::<bool>(),
+    ) {
+        let mut file =
+            if mach_o { mach(7, "/usr/lib/x") } else { program(Some("/lib/ld.so"), &[(1, "libc.so.6"), (29, "/a:/b")]) };
+        for (at, byte) in at {
+            if let Some(place) = file.get_mut(at) {
+                *place = byte;
+            }
+        }
+        file.truncate(cut);
+        let _ = parse(file.as_slice(), "x86_64");
+    }
+}
