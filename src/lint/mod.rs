@@ -1,7 +1,21 @@
 //! In: every stage's result. Out: findings. A check is one file in `rules/`: its documentation, its declaration, its code.
+//!
+//! To add one, write the file and put its name into the list in `rules/mod.rs`; everything else follows from there.
+
+#[macro_use]
+mod declare;
+mod allowances;
+mod explain;
+mod places;
+pub mod rules;
+#[cfg(test)]
+mod testing;
+
+pub use allowances::UnusedAllowance;
+pub use explain::{explain, rules_table};
 
 use crate::bind::Binding;
-use crate::finding::{Finding, Severity};
+use crate::finding::{self, Finding, Severity};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -24,12 +38,88 @@ pub struct RuleInfo {
     pub severity: Severity,
     /// Whether a comment at the statement can allow it. What cannot be compiled cannot be allowed.
     pub allowable: bool,
-    /// The doc comment of the rule's file, Markdown.
+    /// The doc comment of the rule's file, as it stands there: Markdown, each line behind one blank.
     pub documentation: &'static str,
+}
+
+impl RuleInfo {
+    /// A finding of this rule, at its own severity.
+    pub fn finding(&self, message: impl Into<String>) -> Finding {
+        Finding::new(self.name, self.severity, message)
+    }
+
+    /// The documentation, as Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |line: &'static str| line.strip_prefix(' ').unwrap_or(line);
+        self.documentation.lines().map(|text| format!("{}\n", line(text))).collect()
+    }
+
+    /// The first sentence of the documentation.
+    pub fn summary(&self) -> &'static str {
+        self.documentation.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+    }
 }
 
 /// One check.
 pub trait Check: Sync {
-    fn info(&self) -> &RuleInfo;
-    fn check(&self, context: &Context<'_>, findings: &mut Vec<Finding>);
+    fn info(&self) -> &'static RuleInfo;
+
+    /// Looks at the profile and the machine.
+    fn check(&self, _context: &Context<'_>, _findings: &mut Vec<Finding>) {}
+
+    /// Looks at what the allowances left over, once every other check has run.
+    fn check_allowances(
+        &self,
+        _context: &Context<'_>,
+        _unused: &[UnusedAllowance<'_>],
+        _findings: &mut Vec<Finding>,
+    ) {
+    }
+}
+
+/// Runs every check, applies the profile's allowances, and gives what is left, sorted by place.
+pub fn run(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in rules::ALL {
+        rule.check(context, &mut findings);
+    }
+    let unused = allowances::apply(&context.policy.allowances, &mut findings);
+    for rule in rules::ALL {
+        rule.check_allowances(context, &unused, &mut findings);
+    }
+    finding::sort(&mut findings);
+    findings
+}
+
+/// The rule of that name.
+pub fn find_rule(name: &str) -> Option<&'static RuleInfo> {
+    rules::ALL.iter().map(|rule| rule.info()).find(|info| info.name == name)
+}
+
+/// The rule whose name is most like `name`, where one is like it at all.
+pub fn nearest_rule(name: &str) -> Option<&'static str> {
+    nearest(name, rules::ALL.iter().map(|rule| rule.info().name))
+}
+
+/// The candidate most like `word`: at least two letters in three the same, by Damerau and Levenshtein's distance.
+fn nearest<'n>(word: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.66)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_rule_has_a_nearest_one_and_nonsense_has_none() {
+        assert_eq!(nearest_rule("brod-root"), Some("broad-root"));
+        assert_eq!(nearest_rule("hard-linked-denail"), Some("hard-linked-denial"));
+        assert_eq!(nearest_rule("xyzzy"), None);
+        assert_eq!(nearest_rule(""), None);
+    }
 }

@@ -3,7 +3,7 @@
 //! Everything that decides anything reads the plan, through [`Decider`].
 
 pub mod decide;
-pub mod network;
+pub mod hosts;
 pub mod operation;
 pub mod question;
 pub mod rule;

@@ -1,8 +1,6 @@
 //! Questions as people ask them (`why`, `expect`), and their answers from the one decision function.
 
-use super::network::{self, NetworkDecision};
 use super::{Decider, Decision, Operation};
-use crate::policy::Network;
 use camino::Utf8Path;
 
 /// The words of `why OP PATH` and `expect OP PATH`.
@@ -35,7 +33,7 @@ impl Question {
     }
 
     /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do.
-    /// A question about a host is none about a path, and is answered no; see [`Question::ask_host`].
+    /// A question about a host is none about a path, and is answered no; see [`super::hosts`].
     pub fn ask<'a>(self, decider: &Decider<'a>, path: &Utf8Path, exists: bool) -> Decision<'a> {
         match self {
             Self::Operation(Operation::Write) if !exists => {
@@ -47,11 +45,5 @@ impl Question {
             Self::Rename => decider.decide(Operation::Remove, path),
             Self::ConnectHost => Decision { allowed: false, rule: None },
         }
-    }
-
-    /// The answer for `HOST[:PORT]`; `None` where that is no host.
-    pub fn ask_host<'a>(network: &'a Network, subject: &str) -> Option<NetworkDecision<'a>> {
-        let (host, port) = network::split(subject)?;
-        Some(network::decide(network, host, port))
     }
 }

@@ -1,0 +1,91 @@
+//! Allowances: comments that allow a finding at one statement.
+
+use super::find_rule;
+use crate::finding::Finding;
+use crate::policy::Allowance;
+use crate::source::Spanned;
+
+/// A rule named in an allowance that had nothing to allow there.
+#[derive(Debug, Clone, Copy)]
+pub struct UnusedAllowance<'a> {
+    pub allowance: &'a Allowance,
+    pub rule: &'a Spanned<String>,
+}
+
+/// Whether an allowance may allow anything at all: one without a reason may not.
+pub fn has_reason(allowance: &Allowance) -> bool {
+    allowance.reason.chars().any(char::is_alphanumeric)
+}
+
+/// Takes out the findings that are allowed where they stand, and gives the allowances that allowed nothing.
+///
+/// Allowances that cannot work (no reason, an unknown rule, one that cannot be allowed) are not among the unused:
+/// they have rules of their own.
+pub fn apply<'a>(allowances: &'a [Allowance], findings: &mut Vec<Finding>) -> Vec<UnusedAllowance<'a>> {
+    let mut unused = Vec::new();
+    for allowance in allowances.iter().filter(|allowance| has_reason(allowance)) {
+        for rule in &allowance.rules {
+            if !find_rule(&rule.value).is_some_and(|info| info.allowable) {
+                continue;
+            }
+            let before = findings.len();
+            findings.retain(|finding| finding.rule != rule.value || !stands_at(finding, allowance));
+            if findings.len() == before {
+                unused.push(UnusedAllowance { allowance, rule });
+            }
+        }
+    }
+    unused
+}
+
+fn stands_at(finding: &Finding, allowance: &Allowance) -> bool {
+    let statement = allowance.statement;
+    finding.span().is_some_and(|span| {
+        span.file == statement.file && statement.start <= span.start && span.end <= statement.end
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+    use crate::source::{Sources, Span};
+
+    fn setting() -> (Span, Span, Span) {
+        let mut sources = Sources::new();
+        let id = sources.add("x", None, "# palisade: allow(broad-root) why\nroot a\nroot b\n");
+        (Span::new(id, 0..33), Span::new(id, 34..40), Span::new(id, 41..47))
+    }
+
+    fn allowance(rule: &str, reason: &str) -> Allowance {
+        let (comment, statement, _) = setting();
+        Allowance {
+            rules: vec![Spanned::new(rule.to_owned(), comment)],
+            reason: reason.to_owned(),
+            span: comment,
+            statement,
+        }
+    }
+
+    fn left(allowance: &Allowance, rule: &'static str, span: Span) -> (usize, usize) {
+        let mut findings = vec![Finding::new(rule, Severity::Warning, "m").at(span, "")];
+        let unused = apply(std::slice::from_ref(allowance), &mut findings).len();
+        (findings.len(), unused)
+    }
+
+    #[test]
+    fn takes_out_what_it_names_at_its_statement_only() {
+        let (_, here, there) = setting();
+        assert_eq!(left(&allowance("broad-root", "public tree"), "broad-root", here), (0, 0));
+        assert_eq!(left(&allowance("broad-root", "public tree"), "broad-root", there), (1, 1));
+        assert_eq!(left(&allowance("broad-root", "public tree"), "redundant-root", here), (1, 1));
+    }
+
+    #[test]
+    fn allows_nothing_without_a_reason_or_against_a_rule_that_cannot_be_allowed() {
+        let (_, here, _) = setting();
+        assert_eq!(left(&allowance("broad-root", " - "), "broad-root", here), (1, 0));
+        assert_eq!(left(&allowance("missing-root", "made later"), "missing-root", here), (1, 0));
+        assert_eq!(left(&allowance("no-such-rule", "why"), "broad-root", here), (1, 0));
+    }
+}

@@ -1,0 +1,88 @@
+//! What the rules say of themselves, for `palisade explain` and `palisade rules`.
+
+use super::{RuleInfo, find_rule, rules};
+use std::fmt::Write;
+
+/// Columns of what is explained, and of the table of rules.
+const WIDTH: usize = 80;
+
+/// The documentation of one rule, as Markdown in 80 columns; `None` where there is no such rule.
+pub fn explain(name: &str) -> Option<String> {
+    let info = find_rule(name)?;
+    let text = format!("# {}\n\n{}\n\n{}", info.name, standing(info), info.markdown());
+    Some(filled(text.trim_end()))
+}
+
+/// Paragraphs set anew to the width; what stands in a fence is left alone.
+fn filled(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut paragraph: Vec<&str> = Vec::new();
+    let mut in_fence = false;
+    for line in markdown.lines().chain([""]) {
+        let is_fence = line.starts_with("```");
+        if in_fence || is_fence || line.is_empty() {
+            if !paragraph.is_empty() {
+                text.push_str(&textwrap::fill(&paragraph.join(" "), WIDTH));
+                text.push('\n');
+                paragraph.clear();
+            }
+            text.push_str(line);
+            text.push('\n');
+            in_fence ^= is_fence;
+        } else {
+            paragraph.push(line);
+        }
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn standing(info: &RuleInfo) -> String {
+    let allowed = if info.allowable {
+        format!("can be allowed at a statement with `# palisade: allow({}) REASON`", info.name)
+    } else {
+        "cannot be allowed".to_owned()
+    };
+    format!("Severity: {}; {allowed}.", info.severity.name())
+}
+
+/// Every rule with its severity and what it finds, in 80 columns. A `*` marks those that a comment can allow.
+pub fn rules_table() -> String {
+    let names = rules::ALL.iter().map(|rule| rule.info().name.len()).max().unwrap_or_default();
+    let mut table = String::new();
+    for info in rules::ALL.iter().map(|rule| rule.info()) {
+        let mark = if info.allowable { '*' } else { ' ' };
+        let start = format!("{:names$}  {:7} {mark} ", info.name, info.severity.name());
+        let rest = " ".repeat(start.len());
+        let options = textwrap::Options::new(WIDTH).initial_indent(&start).subsequent_indent(&rest);
+        for line in textwrap::wrap(info.summary().trim_end_matches('.'), options) {
+            let _ = writeln!(table, "{}", line.trim_end());
+        }
+    }
+    table.push_str("\n* can be allowed at a statement: # palisade: allow(NAME) REASON\n");
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explains_a_rule_and_no_other_word() {
+        let text = explain("missing-root").unwrap();
+        assert!(text.starts_with("# missing-root\n\nSeverity: error; cannot be allowed.\n"), "{text}");
+        assert!(text.contains("\n## What to do\n"), "{text}");
+        assert!(explain("broad-root").unwrap().contains("allow(broad-root) REASON"));
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains("    root \"~/othr\" read-only\n}\n```\n"), "{text}");
+        assert_eq!(explain("missing-roots"), None);
+    }
+
+    #[test]
+    fn the_table_names_every_rule_within_eighty_columns() {
+        let table = rules_table();
+        for rule in rules::ALL {
+            assert!(table.lines().any(|line| line.starts_with(&format!("{} ", rule.info().name))));
+        }
+        assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Where things lie: the few questions about roots, denials and source text that many checks ask.
+
+use super::Context;
+use crate::bind::BoundDenial;
+use crate::finding::Edit;
+use crate::host::{Hop, Resolution};
+use crate::plan::{Decider, Operation, Protection};
+use crate::policy::{Access, Denial, Root};
+use crate::source::{Sources, Span};
+use camino::Utf8Path;
+use std::collections::HashMap;
+
+/// A root that exists, its statement and where it leads.
+#[derive(Clone, Copy)]
+pub struct PlacedRoot<'a> {
+    pub statement: &'a Root,
+    pub found: &'a Resolution,
+}
+
+impl<'a> PlacedRoot<'a> {
+    /// Canonical.
+    pub fn path(&self) -> &'a Utf8Path {
+        &self.found.canonical
+    }
+
+    pub fn is_writable(&self) -> bool {
+        self.statement.access == Access::ReadWrite
+    }
+}
+
+/// The roots that are there, indexed by path: a question costs as many look-ups as the path has components.
+pub struct Roots<'a> {
+    list: Vec<PlacedRoot<'a>>,
+    by_path: HashMap<&'a Utf8Path, usize>,
+}
+
+impl<'a> Roots<'a> {
+    pub fn of(context: &Context<'a>) -> Self {
+        let mut roots = Self { list: Vec::new(), by_path: HashMap::new() };
+        for (statement, bound) in context.policy.roots.iter().zip(&context.binding.roots) {
+            if let Some(found) = bound.found.as_ref().ok().filter(|found| found.exists()) {
+                let root = PlacedRoot { statement, found };
+                roots.by_path.entry(root.path()).or_insert(roots.list.len());
+                roots.list.push(root);
+            }
+        }
+        roots
+    }
+
+    /// In the policy's order.
+    pub fn iter(&self) -> impl Iterator<Item = &PlacedRoot<'a>> {
+        self.list.iter()
+    }
+
+    /// The root at exactly this path; the first, where it is stated several times.
+    pub fn at(&self, path: &Utf8Path) -> Option<&PlacedRoot<'a>> {
+        self.by_path.get(path).map(|&at| &self.list[at])
+    }
+
+    /// The root that decides about a path: the longest that holds it.
+    pub fn holding(&self, path: &Utf8Path) -> Option<&PlacedRoot<'a>> {
+        path.ancestors().find_map(|ancestor| self.at(ancestor))
+    }
+
+    /// The root that another one lies in, not counting those at the same place: the longest such.
+    pub fn around(&self, inner: &PlacedRoot<'a>) -> Option<&PlacedRoot<'a>> {
+        self.holding(inner.path().parent()?)
+    }
+}
+
+/// Every denial with what it is on this machine.
+pub fn denials<'a>(context: &Context<'a>) -> impl Iterator<Item = (&'a Denial, &'a BoundDenial)> + use<'a> {
+    let policy = context.policy;
+    context
+        .binding
+        .denials
+        .iter()
+        .filter_map(|bound| policy.denials.get(bound.statement).map(|denial| (denial, bound)))
+}
+
+/// The first symlink on the way to a path that is not also on the way to the root around it.
+///
+/// A root may be given through a symlink (`/tmp` is one on a Mac), and then so is everything in it; what matters
+/// are the links beyond that.
+pub fn own_hop<'a>(found: &'a Resolution, root: Option<&Resolution>) -> Option<&'a Hop> {
+    found.hops.iter().find(|hop| !root.is_some_and(|root| root.hops.contains(hop)))
+}
+
+/// Whether a program may read the path, or anything below it that no rule names.
+pub fn is_readable(decider: &Decider<'_>, path: &Utf8Path) -> bool {
+    decider.decide(Operation::Read, path).allowed || decider.decide_below(Operation::Read, path).allowed
+}
+
+/// What protects a path and the statement that says so; where it is a guard, the root it stands in.
+pub fn protection(context: &Context<'_>, path: &Utf8Path) -> (Protection, Option<Span>) {
+    let named = context.plan.protected.iter().filter(|protected| path.starts_with(&protected.path));
+    let nearest = named.max_by_key(|protected| protected.path.as_str().len());
+    let root = || Roots::of(context).holding(path).map(|root| root.statement.span);
+    match nearest {
+        Some(protected) => (protected.protection, protected.origin.span.or_else(root)),
+        None => (Protection::ReadOnly, root()),
+    }
+}
+
+/// The edit that takes a statement out, with its line where nothing else stands on it.
+pub fn remove(sources: &Sources, statement: Span) -> Vec<Edit> {
+    let text = &sources.file(statement.file).text;
+    let range = statement.range();
+    let (before, after) =
+        (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line_end = after.find('\n').map_or(text.len(), |at| range.end + at + 1);
+    let rest = text.get(range.end..line_end).unwrap_or_default().trim();
+    let alone =
+        text.get(line_start..range.start).unwrap_or_default().trim().is_empty() && matches!(rest, "" | ";");
+    let cut = if alone { line_start..line_end } else { range };
+    vec![Edit { span: Span::new(statement.file, cut), replacement: String::new() }]
+}
+
+/// A path as a quoted string of the language.
+pub fn quoted(path: &Utf8Path) -> String {
+    let plain = path.as_str().replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
+    format!("\"{plain}\"")
+}
+
+/// The first few of many, for a message: "`a`, `b`, `c` and 4 more".
+pub fn list<T: AsRef<str>>(items: &[T]) -> String {
+    const SHOWN: usize = 3;
+    let mut text =
+        items.iter().take(SHOWN).map(|item| format!("`{}`", item.as_ref())).collect::<Vec<_>>().join(", ");
+    if items.len() > SHOWN {
+        text.push_str(&format!(" and {} more", items.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without(text: &str, statement: &str) -> String {
+        let mut sources = Sources::new();
+        let id = sources.add("x", None, text);
+        let at = text.find(statement).unwrap();
+        let edits = remove(&sources, Span::new(id, at..at + statement.len()));
+        let mut text = text.to_owned();
+        text.replace_range(edits[0].span.range(), &edits[0].replacement);
+        text
+    }
+
+    #[test]
+    fn removing_a_statement_takes_its_line_only_where_it_is_alone_on_it() {
+        assert_eq!(without("a\n  b;\nc\n", "b"), "a\nc\n");
+        assert_eq!(without("a; b\nc\n", "b"), "a; \nc\n");
+        assert_eq!(without("a\nb # why\n", "b"), "a\n # why\n");
+        assert_eq!(without("a\nb", "b"), "a\n");
+    }
+
+    #[test]
+    fn lists_three_and_counts_the_rest() {
+        assert_eq!(list(&["a", "b"]), "`a`, `b`");
+        assert_eq!(list(&["a", "b", "c", "d", "e"]), "`a`, `b`, `c` and 2 more");
+    }
+
+    #[test]
+    fn quotes_what_the_language_would_read_otherwise() {
+        assert_eq!(quoted("/a/$b\"c\\d".into()), r#""/a/\$b\"c\\d""#);
+    }
+}

@@ -1,0 +1,233 @@
+use crate::finding::Finding;
+use crate::host::{Resolution, ResolveError, resolve};
+use crate::lint::Context;
+use crate::plan::question::Question;
+use crate::plan::{Decider, Operation, hosts};
+use crate::policy::Expectation;
+use crate::source::Span;
+use camino::{Utf8Path, Utf8PathBuf};
+
+rule! {
+    /// An expectation that the policy does not meet.
+    ///
+    /// ## What it does
+    ///
+    /// Asks the decision function every question under `expect` and reports each answer that is not the expected one, with the statement that decided.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Expectations are the tests of a policy. One that fails says that a secret can be read after all, or that the work cannot be done.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     expect {
+    ///         read "$workspace/.env" denied
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/.env"
+    ///     expect {
+    ///         read "$workspace/.env" denied
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Change the statement that decided, or the expectation. `palisade why` answers the same question with more words.
+    name: "failed-expectation",
+    severity: Error,
+    allowable: false,
+    check: check,
+}
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let decider = context.plan.decider();
+    for expectation in &context.policy.expectations {
+        let answer = match answer(context, &decider, expectation) {
+            Ok(answer) => answer,
+            Err(reason) => {
+                findings.push(
+                    INFO.finding(reason)
+                        .at(expectation.span, "cannot be answered")
+                        .help("correct the question; what cannot be answered is not taken for an answer"),
+                );
+                continue;
+            }
+        };
+        if answer.allowed == expectation.allowed {
+            continue;
+        }
+        let word = |allowed: bool| if allowed { "allowed" } else { "denied" };
+        let mut finding = INFO
+            .finding(format!(
+                "`{} {}` is {}, not {}",
+                expectation.operation,
+                expectation.subject,
+                word(answer.allowed),
+                word(expectation.allowed)
+            ))
+            .at(expectation.span, format!("expected to be {}", word(expectation.allowed)));
+        finding = match answer.statement {
+            Some(span) => finding.at(span, format!("{} by this", word(answer.allowed))),
+            None => finding,
+        };
+        findings.push(finding.help(format!("{}; change that, or the expectation", answer.reason)));
+    }
+}
+
+struct Answer {
+    allowed: bool,
+    /// The statement that decided, where one did.
+    statement: Option<Span>,
+    reason: String,
+}
+
+fn answer(context: &Context<'_>, decider: &Decider<'_>, expectation: &Expectation) -> Result<Answer, String> {
+    let Expectation { operation, subject, .. } = expectation;
+    let question = Question::named(operation, subject).ok_or_else(|| {
+        format!("`{operation}` is nothing that can be asked; one of {}", Question::WORDS.join(", "))
+    })?;
+    if question == Question::ConnectHost {
+        return Ok(host_answer(context, subject));
+    }
+    let is_name = question == Question::Operation(Operation::Exec) && !subject.contains('/');
+    let path = if is_name {
+        match program(context, subject) {
+            Some(path) => path,
+            None => {
+                let reason = format!("no tool of the profile is called `{subject}`");
+                return Ok(Answer { allowed: false, statement: None, reason });
+            }
+        }
+    } else {
+        context.policy.workspace.join(subject)
+    };
+    let found = look_up(context, question, &path)
+        .map_err(|error| format!("the path of an expectation cannot be followed: {error}"))?;
+    let decision = question.ask(decider, &found.canonical, found.exists());
+    let mut reason = match decision.rule {
+        Some(rule) if !rule.origin.text.is_empty() => format!("decided by {}", rule.origin.text),
+        Some(rule) => format!("decided by the rule for `{}`", rule.path),
+        None => "nothing grants it, and what nothing grants is denied".to_owned(),
+    };
+    if found.canonical != path {
+        reason.push_str(&format!("; `{path}` leads to `{}`", found.canonical));
+    }
+    Ok(Answer { allowed: decision.allowed, statement: decision.rule.and_then(|rule| rule.origin.span), reason })
+}
+
+fn host_answer(context: &Context<'_>, host: &str) -> Answer {
+    let decision = hosts::decide(&context.plan.network, host);
+    let network = context.policy.network.as_ref();
+    let reason = match (decision.rule, network) {
+        (Some(_), _) => "decided by a pattern of `network`",
+        (None, None) => "the network is off where nothing is stated",
+        (None, Some(_)) => "decided by `network`",
+    };
+    Answer {
+        allowed: decision.allowed,
+        statement: decision.rule.map(|rule| rule.span).or(network.map(|network| network.span)),
+        reason: reason.to_owned(),
+    }
+}
+
+/// Removing, renaming and linking are about the name itself, not what a link in its place leads to.
+fn look_up(context: &Context<'_>, question: Question, path: &Utf8Path) -> Result<Resolution, ResolveError> {
+    match question {
+        Question::Rename
+        | Question::Operation(Operation::Remove | Operation::Link | Operation::Create) => {
+            resolve::resolve_parent(context.host, path)
+        }
+        _ => resolve::resolve(context.host, path),
+    }
+}
+
+/// Where a granted tool, or the shell, is.
+fn program(context: &Context<'_>, name: &str) -> Option<Utf8PathBuf> {
+    let tool = context.plan.tools.iter().find(|tool| tool.name == name);
+    let shell = context.binding.shell.tool().filter(|shell| shell.name == name);
+    tool.map(|tool| tool.real.clone()).or_else(|| shell.map(|_| context.plan.shell.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::testing::{Case, found};
+    use crate::policy::{Access, Network};
+    use crate::source::Spanned;
+
+    #[test]
+    fn names_the_statement_that_decided() {
+        let mut case = Case::in_workspace();
+        case.deny("/home/dev/project/.env")
+            .expect("read", "/home/dev/project/src/main.rs", true)
+            .expect("read", "/home/dev/project/.env", true)
+            .expect("write", "/home/dev/project/new.rs", false)
+            .expect("read", "/home/dev/.ssh/id_ed25519", true);
+        assert_eq!(
+            case.found("failed-expectation"),
+            [
+                "`read /home/dev/project/.env` is denied, not allowed\n\
+                 read \"/home/dev/project/.env\" allowed -- expected to be allowed\n\
+                 deny \"/home/dev/project/.env\" -- denied by this",
+                "`write /home/dev/project/new.rs` is allowed, not denied\n\
+                 write \"/home/dev/project/new.rs\" denied -- expected to be denied\n\
+                 root \"/home/dev/project\" read-write -- allowed by this",
+                "`read /home/dev/.ssh/id_ed25519` is denied, not allowed\n\
+                 read \"/home/dev/.ssh/id_ed25519\" allowed -- expected to be allowed",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_link_is_followed_for_reading_and_not_for_renaming() {
+        let mut case = Case::in_workspace();
+        case.deny("/home/dev/project/.env")
+            .expect("read", "link-to-env", false)
+            .expect("rename", "/home/dev/project/link-to-env", true)
+            .expect("rename", "/home/dev/project/.env", false);
+        assert!(case.found("failed-expectation").is_empty());
+    }
+
+    #[test]
+    fn programs_go_by_their_names() {
+        let mut case = Case::in_workspace();
+        case.tool("git", None, false, found("git", "/usr/bin/git"))
+            .expect("exec", "git", true)
+            .expect("exec", "python3", false)
+            .expect("exec", "/usr/bin/python3", false)
+            .expect("exec", "/home/dev/project/target/build", false);
+        assert!(case.found("failed-expectation").is_empty());
+    }
+
+    #[test]
+    fn hosts_go_by_the_network_statement() {
+        let mut case = Case::in_workspace();
+        case.expect("connect", "example.com:443", true);
+        assert_eq!(case.found("failed-expectation").len(), 1);
+        let span = case.line("network all");
+        case.policy.network = Some(Spanned::new(Network::All, span));
+        assert!(case.found("failed-expectation").is_empty());
+        case.expect("connect", "example.com", false);
+        assert!(case.found("failed-expectation")[0].ends_with("network all -- allowed by this"));
+    }
+
+    #[test]
+    fn what_cannot_be_answered_fails_whatever_is_expected() {
+        let mut case = Case::in_workspace();
+        case.root("/home/dev/other", Access::ReadOnly)
+            .expect("raed", "/home/dev/other", false)
+            .expect("read", "/home/dev/project/unreadable/x", false)
+            .expect("read", "/home/dev/project/unreadable/x", true);
+        assert_eq!(case.found("failed-expectation").len(), 3);
+    }
+}

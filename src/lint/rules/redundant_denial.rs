@@ -1,0 +1,126 @@
+use crate::finding::Finding;
+use crate::lint::Context;
+use crate::lint::places::{denials, remove};
+use crate::policy::{Denial, DenialKind};
+use camino::Utf8Path;
+use std::collections::HashMap;
+
+rule! {
+    /// A denial that another one contains.
+    ///
+    /// ## What it does
+    ///
+    /// Reports a `deny` that another `deny` of the same kind in the same file repeats or contains. That a pattern, or what git ignores, also covers a path denied by name
+    /// is not reported: there the name is the firmer of the two.
+    ///
+    /// ## Why it is bad
+    ///
+    /// It closes nothing more. Its reader expects that removing it opens the path, or that the rest of the directory around it is open.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/secrets"
+    ///     deny "$workspace/secrets/token"
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/secrets"
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Remove the inner one.
+    name: "redundant-denial",
+    severity: Warning,
+    allowable: true,
+    check: check,
+}
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut by_path: HashMap<_, &Denial> = HashMap::new();
+    let mut by_text: HashMap<_, &Denial> = HashMap::new();
+    let mut paths: Vec<(&Denial, &Utf8Path)> = Vec::new();
+    for (denial, bound) in denials(context) {
+        let file = denial.span.file;
+        let text = match &denial.kind {
+            DenialKind::Path(_) => {
+                if let Some(denied) = bound.paths.first() {
+                    by_path.entry((file, denied.path.as_path())).or_insert(denial);
+                    paths.push((denial, &denied.path));
+                }
+                continue;
+            }
+            DenialKind::Glob(pattern) => (file, pattern.value.as_str(), Vec::new()),
+            DenialKind::Gitignored { path, except } => {
+                (file, path.path.as_str(), except.iter().map(|name| &name.value).collect())
+            }
+        };
+        let first = *by_text.entry((std::mem::discriminant(&denial.kind), text)).or_insert(denial);
+        report(context, denial, first, findings);
+    }
+    for (denial, path) in paths {
+        let outer = path.ancestors().filter_map(|ancestor| by_path.get(&(denial.span.file, ancestor))).last();
+        if let Some(outer) = outer {
+            report(context, denial, outer, findings);
+        }
+    }
+}
+
+fn report(context: &Context<'_>, denial: &Denial, first: &Denial, findings: &mut Vec<Finding>) {
+    if denial.span == first.span {
+        return;
+    }
+    findings.push(
+        INFO.finding("this is denied already")
+            .at(denial.span, "closes nothing more")
+            .at(first.span, "closes it already")
+            .help("remove it")
+            .fix("remove the denial", remove(context.sources, denial.span), true),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::testing::Case;
+
+    #[test]
+    fn a_denial_inside_or_beside_its_like_is_reported_once() {
+        let mut case = Case::in_workspace();
+        case.deny("/home/dev/project/secrets/token")
+            .deny("/home/dev/project/secrets")
+            .deny("/home/dev/project/secrets/")
+            .deny_glob("/home/dev/project/*.pem", &[])
+            .deny_glob("/home/dev/project/*.pem", &[])
+            .deny_gitignored("/home/dev/project", &["/home/dev/project/secrets"]);
+        assert_eq!(
+            case.found("redundant-denial"),
+            [
+                "this is denied already\n\
+                 deny \"/home/dev/project/secrets/token\" -- closes nothing more\n\
+                 deny \"/home/dev/project/secrets\" -- closes it already",
+                "this is denied already\n\
+                 deny \"/home/dev/project/secrets/\" -- closes nothing more\n\
+                 deny \"/home/dev/project/secrets\" -- closes it already",
+                "this is denied already\n\
+                 deny glob \"/home/dev/project/*.pem\" -- closes nothing more\n\
+                 deny glob \"/home/dev/project/*.pem\" -- closes it already",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_beside_a_pattern_is_firmer_and_stays() {
+        let mut case = Case::in_workspace();
+        case.deny("/home/dev/project/.env").deny_glob("/home/dev/project/.e*", &["/home/dev/project/.env"]);
+        assert!(case.found("redundant-denial").is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+use crate::finding::Finding;
+use crate::lint::Context;
+use crate::lint::places::{Roots, remove};
+
+rule! {
+    /// A root inside another root of the same access.
+    ///
+    /// ## What it does
+    ///
+    /// Reports a `root` that lies in another one of the same file with the same access, with no root of other access between them.
+    ///
+    /// ## Why it is bad
+    ///
+    /// It grants nothing that is not granted already. Its reader takes it for the place where the access comes from, and expects that removing it takes the
+    /// access away.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     root "$workspace/src" read-only
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "reader" {
+    ///     root "$workspace" read-only
+    ///     root "$workspace/target" read-write
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Remove the inner one; or, if only that was meant to be open, the outer one.
+    name: "redundant-root",
+    severity: Warning,
+    allowable: true,
+    check: check,
+}
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let roots = Roots::of(context);
+    for inner in roots.iter() {
+        let Some(outer) = roots.around(inner) else { continue };
+        let (here, there) = (inner.statement, outer.statement);
+        if here.access != there.access || here.span.file != there.span.file {
+            continue;
+        }
+        findings.push(
+            INFO.finding(format!("the root `{}` lies in `{}`, which has the same access", inner.path(), outer.path()))
+                .at(here.span, "grants nothing more")
+                .at(there.span, "grants it already")
+                .help("remove the inner one, or the outer one if only the inner was meant to be open")
+                .fix("remove the inner root", remove(context.sources, here.span), !inner.is_writable()),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::testing::Case;
+    use crate::policy::Access::{ReadOnly, ReadWrite};
+
+    #[test]
+    fn the_nearest_root_around_it_counts() {
+        let mut case = Case::in_workspace();
+        case.root("/home/dev/project/vendor", ReadOnly).root("/home/dev/project/src", ReadWrite);
+        assert_eq!(
+            case.found("redundant-root"),
+            ["the root `/home/dev/project/src` lies in `/home/dev/project`, which has the same access\n\
+              root \"/home/dev/project/src\" read-write -- grants nothing more\n\
+              root \"/home/dev/project\" read-write -- grants it already"]
+        );
+    }
+
+    #[test]
+    fn a_writable_root_may_be_opened_again_inside_a_protected_one() {
+        let mut case = Case::new();
+        case.root("/home/dev", ReadWrite)
+            .root("/home/dev/project", ReadOnly)
+            .root("/home/dev/project/target", ReadWrite);
+        assert!(case.found("redundant-root").is_empty());
+    }
+}

@@ -1,0 +1,92 @@
+use crate::finding::Finding;
+use crate::lint::Context;
+use crate::lint::places::Roots;
+
+rule! {
+    /// A root that no wall can be built around.
+    ///
+    /// ## What it does
+    ///
+    /// Reports a `root` that is `/`, or that is or lies in `/proc`, `/sys` or `/dev`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// `/` is everything, the walls' own machinery with it. The other three are windows onto the kernel: through `/proc` a program reads the memory and
+    /// the environment of others, through `/sys` and `/dev` it changes the machine. A command gets its own `/proc` and `/dev` anyway.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "inspector" {
+    ///     root "$workspace" read-only
+    ///     root "/proc" read-only
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "inspector" {
+    ///     root "$workspace" read-only
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// State the directories that the command works on. What programs need of the system they get without a root; `needs` opens the rest.
+    name: "refused-root",
+    severity: Error,
+    allowable: false,
+    check: check,
+}
+
+/// With what they are.
+const REFUSED: [(&str, &str); 3] = [
+    ("/proc", "a window onto every process"),
+    ("/sys", "a window onto the kernel"),
+    ("/dev", "the machine's devices"),
+];
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    for root in Roots::of(context).iter() {
+        let window = REFUSED.iter().find(|(path, _)| root.path().starts_with(path));
+        let reason = match window {
+            Some((_, reason)) => reason,
+            None if root.path() == "/" => "the whole machine",
+            None => continue,
+        };
+        findings.push(
+            INFO.finding(format!("`{}` cannot be a root", root.path()))
+                .at(root.statement.span, format!("this is {reason}"))
+                .help("state the directories that the command works on; what programs need of the system they get without a root"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::host::Kind;
+    use crate::lint::testing::Case;
+    use crate::policy::Access;
+
+    #[test]
+    fn refuses_the_whole_and_the_kernels_windows_and_nothing_that_looks_alike() {
+        let mut case = Case::new();
+        for path in ["/proc/self", "/sys", "/dev/shm", "/device", "/process"] {
+            case.machine.add(path, Kind::Directory);
+            case.root(path, Access::ReadOnly);
+        }
+        case.root("/", Access::ReadOnly);
+        let found: Vec<_> =
+            case.findings("refused-root").iter().map(|finding| finding.message.clone()).collect();
+        assert_eq!(
+            found,
+            [
+                "`/proc/self` cannot be a root",
+                "`/sys` cannot be a root",
+                "`/dev/shm` cannot be a root",
+                "`/` cannot be a root"
+            ]
+        );
+    }
+}

@@ -1,0 +1,82 @@
+use crate::finding::Finding;
+use crate::lint::places::remove;
+use crate::lint::{Context, UnusedAllowance};
+
+rule! {
+    /// An allowance that allows nothing.
+    ///
+    /// ## What it does
+    ///
+    /// Reports a `# palisade: allow(…)` at a statement that the named rule has nothing to say about.
+    ///
+    /// ## Why it is bad
+    ///
+    /// What it allowed is gone; left in place, it silently allows the next finding of its kind, which nobody has looked at.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "reader" {
+    ///     # palisade: allow(broad-root) the tree is public
+    ///     root "$workspace" read-only
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "reader" {
+    ///     # palisade: allow(broad-root) nothing in this home is secret
+    ///     root "~" read-only
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Remove it, or move it directly above the statement it is for.
+    name: "unused-allowance",
+    severity: Warning,
+    allowable: false,
+    check_allowances: check,
+}
+
+fn check(context: &Context<'_>, unused: &[UnusedAllowance<'_>], findings: &mut Vec<Finding>) {
+    for UnusedAllowance { allowance, rule } in unused {
+        let mut finding = INFO
+            .finding(format!("there is nothing here for `{}` to allow", rule.value))
+            .at(rule.span, "allows nothing")
+            .at(allowance.statement, "stands at this statement")
+            .help("remove it, or move it directly above the statement it is for");
+        if allowance.rules.len() == 1 {
+            finding = finding.fix("remove the comment", remove(context.sources, allowance.span), true);
+        }
+        findings.push(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::run;
+    use crate::lint::testing::Case;
+    use crate::policy::Access;
+
+    fn rules(case: &Case) -> Vec<&'static str> {
+        case.with(|context| run(context).iter().map(|finding| finding.rule).collect())
+    }
+
+    #[test]
+    fn an_allowance_takes_its_finding_away_or_is_one_itself() {
+        let mut case = Case::in_workspace();
+        case.working_directory("/home/dev/project");
+        assert!(rules(&case).is_empty());
+        case.root("/usr/share", Access::ReadOnly);
+        case.machine.add("/usr/share/doc", crate::host::Kind::Directory);
+        let mut case = Case::in_workspace();
+        case.working_directory("/home/dev/project").env("LD_PRELOAD", None);
+        assert_eq!(rules(&case), ["loader-variable"]);
+        case.allow("loader-variable", "the library is part of the image");
+        assert!(rules(&case).is_empty());
+        case.env("TERM", None).allow("loader-variable", "left over");
+        assert_eq!(rules(&case), ["unused-allowance"]);
+    }
+}

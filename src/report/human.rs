@@ -1,0 +1,174 @@
+//! Findings as people read them in a terminal: the statement, what is wrong with it, what to do.
+//!
+//! The drawing is miette's. Everything that miette would guess (colours, width, links, characters) is stated by the caller.
+
+use super::snippet::Snippet;
+use super::terminal::shown;
+use crate::finding::{Finding, Label, Severity};
+use crate::source::{FileId, Sources};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode, ThemeCharacters, ThemeStyles,
+};
+use std::fmt;
+
+/// How a report looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Draw with box characters, else with ASCII.
+    pub unicode: bool,
+    /// ANSI colours. The caller looks at the terminal and at `NO_COLOR`.
+    pub color: bool,
+    /// Columns.
+    pub width: usize,
+    /// Whether notes are shown, or only counted.
+    pub notes: bool,
+}
+
+impl Default for Style {
+    /// For a pipe or a log: 80 columns, no colours, everything shown.
+    fn default() -> Self {
+        Self { unicode: true, color: false, width: 80, notes: true }
+    }
+}
+
+impl Style {
+    fn handler(self) -> GraphicalReportHandler {
+        let theme = GraphicalTheme {
+            characters: if self.unicode { ThemeCharacters::unicode() } else { ThemeCharacters::ascii() },
+            styles: if self.color { ThemeStyles::ansi() } else { ThemeStyles::none() },
+        };
+        GraphicalReportHandler::new_themed(theme)
+            .with_width(self.width)
+            .with_links(false)
+            .with_context_lines(1)
+            .without_syntax_highlighting()
+    }
+}
+
+/// Every finding with its source, in the order given, and a line that counts them. `subject` is the name of what was checked.
+pub fn render(sources: &Sources, findings: &[Finding], subject: &str, style: Style) -> String {
+    let handler = style.handler();
+    let mut text = String::new();
+    for finding in findings.iter().filter(|finding| style.notes || finding.severity > Severity::Note) {
+        for part in parts(sources, finding, style) {
+            // Writing to a string fails only where miette cannot read a span, and these spans were made here.
+            if handler.render_report(&mut text, &part).is_err() {
+                text.push_str(&format!("{}\n", part.message));
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str(&summary(findings, subject, style.notes));
+    text
+}
+
+/// `2 errors, 1 warning in pr-review.palisade`, with a line end.
+fn summary(findings: &[Finding], subject: &str, notes: bool) -> String {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let counted = |severity: Severity| match count(severity) {
+        0 => None,
+        1 => Some(format!("1 {}", severity.name())),
+        many => Some(format!("{many} {}s", severity.name())),
+    };
+    let mut counts: Vec<_> = [Severity::Error, Severity::Warning].into_iter().filter_map(counted).collect();
+    let mut hidden = String::new();
+    if let Some(count) = counted(Severity::Note) {
+        if notes {
+            counts.push(count);
+        } else {
+            hidden = format!(" ({count} not shown)");
+        }
+    }
+    let counts = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
+    format!("{counts} in {}{hidden}\n", shown(subject))
+}
+
+/// What miette draws in one piece: places in one file. A finding about two files is drawn in two.
+#[derive(Debug)]
+struct Part {
+    code: Option<String>,
+    message: String,
+    severity: miette::Severity,
+    help: Option<String>,
+    snippet: Option<Snippet>,
+}
+
+fn parts(sources: &Sources, finding: &Finding, style: Style) -> Vec<Part> {
+    let mut files: Vec<(FileId, Vec<&Label>)> = Vec::new();
+    for label in &finding.labels {
+        match files.iter_mut().find(|(file, _)| *file == label.span.file) {
+            Some((_, labels)) => labels.push(label),
+            None => files.push((label.span.file, vec![label])),
+        }
+    }
+    let mut snippets = files.iter().map(|(file, labels)| {
+        (
+            shown(&sources.file(*file).name).into_owned(),
+            Snippet::new(sources, *file, labels, style.width, style.unicode),
+        )
+    });
+    let mut parts = vec![Part {
+        code: Some(format!("{}[{}]", finding.severity.name(), finding.rule)),
+        message: shown(&finding.message).into_owned(),
+        severity: match finding.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Note => miette::Severity::Advice,
+        },
+        help: None,
+        snippet: snippets.next().map(|(_, snippet)| snippet),
+    }];
+    parts.extend(snippets.map(|(name, snippet)| Part {
+        code: None,
+        message: format!("and in {name}"),
+        severity: miette::Severity::Advice,
+        help: None,
+        snippet: Some(snippet),
+    }));
+    if let Some(last) = parts.last_mut() {
+        last.help = help(finding);
+    }
+    parts
+}
+
+fn help(finding: &Finding) -> Option<String> {
+    let fix = finding.fix.as_ref().map(|fix| {
+        let care = if fix.safe { "" } else { " (changes what the profile means)" };
+        format!("fix: {}{care}", shown(&fix.title))
+    });
+    let lines: Vec<_> =
+        finding.help.as_deref().map(|help| shown(help).into_owned()).into_iter().chain(fix).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Part {}
+
+impl Diagnostic for Part {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.snippet.as_ref().map(|snippet| snippet as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.snippet
+            .as_ref()
+            .map(|snippet| Box::new(snippet.labels()) as Box<dyn Iterator<Item = LabeledSpan>>)
+    }
+}
