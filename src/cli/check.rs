@@ -5,7 +5,6 @@ use super::input::{BindArgs, read_profile};
 use super::output::{FindingArgs, exit_for, fail, findings, print};
 use crate::finding::Severity;
 use crate::pipeline;
-use crate::report;
 use crate::resolve::FileLoader;
 use crate::source::Sources;
 use camino::Utf8PathBuf;
@@ -47,10 +46,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         let checked = pipeline::check(&mut sources, file, &FileLoader, machine.host.as_ref(), &machine.request);
         all.extend(checked.findings);
     }
-    print(&findings(args.output.format, &sources, &all));
-    if args.output.format == super::output::Format::Human {
-        print(&report::summary(&all, profiles.len()));
-    }
+    let subject = match profiles.as_slice() {
+        [only] => only.to_string(),
+        several => format!("{} profiles", several.len()),
+    };
+    print(&findings(args.output.format, &sources, &all, &subject));
     let worst = exit_for(&all, args.output.fail_on);
     Ok(if unreadable { Exit::Usage } else { worst })
 }

@@ -61,7 +61,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         }
         _ => None,
     };
-    findings_aside(&sources, &checked.findings);
+    findings_aside(&sources, &checked.findings, args.profile.as_str());
     let Some(artifact) = artifact else {
         if checked.findings.is_empty() {
             let help = "compile the profile that uses it";

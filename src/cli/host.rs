@@ -44,7 +44,7 @@ fn record(args: &RecordArgs) -> Result<Exit, Exit> {
         let file = read_profile(&mut sources, profile)?;
         let checked = pipeline::check(&mut sources, file, &FileLoader, &recorder, &machine.request);
         if checked.bound.is_none() && !checked.findings.is_empty() {
-            findings_aside(&sources, &checked.findings);
+            findings_aside(&sources, &checked.findings, profile.as_str());
             return Err(fail(Exit::Findings, &format!("`{profile}` was not understood; nothing was recorded"), None));
         }
     }

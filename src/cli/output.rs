@@ -2,7 +2,7 @@
 
 use super::Exit;
 use crate::finding::{Finding, Severity};
-use crate::report;
+use crate::report::{self, human::Style};
 use crate::source::Sources;
 use std::io::{IsTerminal as _, Write as _};
 
@@ -44,9 +44,9 @@ impl FailOn {
 
 /// Says what went wrong with the run itself, and passes the exit code through.
 pub fn fail(exit: Exit, message: &str, help: Option<&str>) -> Exit {
-    let mut text = format!("palisade: {}\n", report::printable(message));
+    let mut text = format!("palisade: {}\n", report::shown(message));
     if let Some(help) = help {
-        text.push_str(&format!("  help: {}\n", report::printable(help)));
+        text.push_str(&format!("  help: {}\n", report::shown(help)));
     }
     // Where standard error is closed there is nobody to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -63,26 +63,28 @@ fn colour(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Findings as text, for standard output.
-pub fn findings(format: Format, sources: &Sources, findings: &[Finding]) -> String {
-    let terminal = std::io::stdout().is_terminal();
-    render(format, sources, findings, terminal)
-}
-
-/// Findings as text, for standard error, where standard output belongs to something else.
-pub fn findings_aside(sources: &Sources, findings: &[Finding]) {
-    let text = render(Format::Human, sources, findings, std::io::stderr().is_terminal());
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-fn render(format: Format, sources: &Sources, findings: &[Finding], terminal: bool) -> String {
+/// Findings as text, for standard output. `subject` is what was checked.
+pub fn findings(format: Format, sources: &Sources, findings: &[Finding], subject: &str) -> String {
     match format {
         Format::Human => {
-            let style = report::human::Style { colour: colour(terminal), unicode: true, width: 80, links: false };
-            report::human::render(sources, findings, &style)
+            report::human::render(sources, findings, subject, style(std::io::stdout().is_terminal(), true))
         }
-        Format::Concise => report::concise::render(sources, findings),
+        Format::Concise => report::concise::render(sources, findings, subject),
     }
+}
+
+/// Findings on standard error, where standard output belongs to something else. Notes are counted, not shown.
+pub fn findings_aside(sources: &Sources, findings: &[Finding], subject: &str) {
+    if findings.iter().all(|finding| finding.severity == Severity::Note) {
+        return;
+    }
+    let style = style(std::io::stderr().is_terminal(), false);
+    let _ = std::io::stderr().write_all(report::human::render(sources, findings, subject, style).as_bytes());
+}
+
+/// 80 columns, and colour where the terminal and the user want it.
+pub fn style(terminal: bool, notes: bool) -> Style {
+    Style { color: colour(terminal), notes, ..Style::default() }
 }
 
 /// The exit of a run with these findings.

@@ -54,7 +54,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         _ => None,
     };
     let Some(artifact) = artifact else {
-        findings_aside(&sources, &checked.findings);
+        findings_aside(&sources, &checked.findings, args.profile.as_str());
         let help = "`palisade check` shows the findings";
         return Err(fail(Exit::Findings, "the profile was not compiled and nothing was run", Some(help)));
     };

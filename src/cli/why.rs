@@ -2,17 +2,18 @@
 
 use super::Exit;
 use super::input::{BindArgs, absolute, current_directory, read_profile};
-use super::output::{fail, findings_aside, print};
+use super::output::{fail, findings_aside, print, style};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
 use crate::plan::Operation;
-use crate::plan::network::NetworkDecision;
+use crate::plan::hosts;
 use crate::plan::question::Question;
 use crate::report;
 use crate::resolve::FileLoader;
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
+use std::io::IsTerminal as _;
 
 /// Say whether something is allowed, and which statement decides
 ///
@@ -52,11 +53,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let host = machine.host.as_ref();
     let checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
     let Some(bound) = &checked.bound else {
-        findings_aside(&sources, &checked.findings);
+        findings_aside(&sources, &checked.findings, profile.as_str());
         return Err(fail(Exit::Usage, "the profile was not understood, so nothing can be said", None));
     };
     if question == Question::ConnectHost {
-        return host_answer(&sources, bound, args);
+        return Ok(host_answer(&sources, bound, args));
     }
     let asked = subject_path(args, question, host.home())?;
     let subject = subject::locate(host, &bound.policy, &bound.binding, question, &asked)
@@ -65,7 +66,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let decision = question.ask(&decider, &subject.path, subject.exists);
     let mut text = verdict(decision.allowed, &args.operation, subject.path.as_str());
     for hop in &subject.hops {
-        text.push_str(&report::printable(&format!("  through the link {} -> {}\n", hop.link, hop.target)));
+        text.push_str(&line(&format!("  through the link {} -> {}", hop.link, hop.target)));
     }
     if !subject.exists {
         text.push_str("  nothing is there now\n");
@@ -76,7 +77,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
                 crate::plan::Scope::Literal => "",
                 crate::plan::Scope::Subtree => " and below",
             };
-            text.push_str(&report::printable(&format!("  by: {} ({}{scope})\n", rule.origin.text, rule.path)));
+            text.push_str(&line(&format!("  by: {} ({}{scope})", rule.origin.text, rule.path)));
             text.push_str(&snippet(&sources, rule.origin.span, decision.allowed));
         }
         None => text.push_str("  no statement grants it, and what is not granted is denied\n"),
@@ -85,7 +86,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         text.push_str("  this profile has errors and cannot be compiled as it is: see `palisade check`\n");
     }
     print(&text);
-    Ok(if decision.allowed { Exit::Clean } else { Exit::Findings })
+    Ok(exit(decision.allowed))
 }
 
 /// A relative path is one from here, as in any other command; on a recorded machine, which has no here, from the workspace.
@@ -103,7 +104,12 @@ fn subject_path(args: &Args, question: Question, home: &Utf8Path) -> Result<Stri
 
 fn verdict(allowed: bool, operation: &str, subject: &str) -> String {
     let verdict = if allowed { "allowed" } else { "denied" };
-    report::printable(&format!("{verdict}: {operation} {subject}\n"))
+    line(&format!("{verdict}: {operation} {subject}"))
+}
+
+/// One line of output, whatever the text holds.
+fn line(text: &str) -> String {
+    format!("{}\n", report::shown(text))
 }
 
 /// The deciding statement, underlined.
@@ -111,28 +117,25 @@ fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
     let Some(span) = span else { return String::new() };
     let (message, label) = if allowed { ("allowed", "this grants it") } else { ("denied", "this denies it") };
     let finding = Finding::new("why", Severity::Note, message).at(span, label);
-    report::human::snippet(sources, &finding)
+    report::human::one(sources, &finding, style(std::io::stdout().is_terminal(), true))
 }
 
-fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Result<Exit, Exit> {
-    let Some(decision) = Question::ask_host(&bound.plan.network, &args.subject) else {
-        let help = "write it as HOST or HOST:PORT";
-        return Err(fail(Exit::Usage, &format!("`{}` is not a host", args.subject), Some(help)));
+fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Exit {
+    let decision = hosts::decide(&bound.plan.network, &args.subject);
+    let network = bound.policy.network.as_ref();
+    let reason = match (decision.rule, network) {
+        (Some(_), _) => "a pattern of `network`",
+        (None, Some(_)) => "`network`",
+        (None, None) => "nothing states `network`, and what is not granted is denied",
     };
-    let mut text = verdict(decision.allowed(), &args.operation, &args.subject);
-    let (reason, span) = match decision {
-        NetworkDecision::Off => ("network is off", bound.policy.network.as_ref().map(|network| network.span)),
-        NetworkDecision::All => ("network is all", bound.policy.network.as_ref().map(|network| network.span)),
-        NetworkDecision::Allowed(rule) => ("a pattern allows it", Some(rule.span)),
-        NetworkDecision::Denied(rule) => ("a pattern denies it", Some(rule.span)),
-        NetworkDecision::NotListed => {
-            ("no pattern allows it", bound.policy.network.as_ref().map(|network| network.span))
-        }
-    };
-    text.push_str(&format!("  by: {reason}\n"));
-    text.push_str(&snippet(sources, span, decision.allowed()));
-    print(&text);
-    Ok(if decision.allowed() { Exit::Clean } else { Exit::Findings })
+    let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
+    print(&verdict(decision.allowed, &args.operation, &args.subject));
+    print(&format!("  by: {reason}\n{}", snippet(sources, span, decision.allowed)));
+    exit(decision.allowed)
+}
+
+fn exit(allowed: bool) -> Exit {
+    if allowed { Exit::Clean } else { Exit::Findings }
 }
 
 /// The only profile in the current directory.

@@ -91,6 +91,11 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
+/// The names of every check, in the order of the registry.
+pub fn names() -> Vec<&'static str> {
+    rules::ALL.iter().map(|rule| rule.info().name).collect()
+}
+
 /// The rule of that name.
 pub fn find_rule(name: &str) -> Option<&'static RuleInfo> {
     rules::ALL.iter().map(|rule| rule.info()).find(|info| info.name == name)

@@ -47,18 +47,25 @@ impl Style {
 
 /// Every finding with its source, in the order given, and a line that counts them. `subject` is the name of what was checked.
 pub fn render(sources: &Sources, findings: &[Finding], subject: &str, style: Style) -> String {
-    let handler = style.handler();
     let mut text = String::new();
     for finding in findings.iter().filter(|finding| style.notes || finding.severity > Severity::Note) {
-        for part in parts(sources, finding, style) {
-            // Writing to a string fails only where miette cannot read a span, and these spans were made here.
-            if handler.render_report(&mut text, &part).is_err() {
-                text.push_str(&format!("{}\n", part.message));
-            }
-        }
+        text.push_str(&one(sources, finding, style));
         text.push('\n');
     }
     text.push_str(&summary(findings, subject, style.notes));
+    text
+}
+
+/// One finding with its source.
+pub fn one(sources: &Sources, finding: &Finding, style: Style) -> String {
+    let handler = style.handler();
+    let mut text = String::new();
+    for part in parts(sources, finding, style) {
+        // Writing to a string fails only where miette cannot read a span, and these spans were made here.
+        if handler.render_report(&mut text, &part).is_err() {
+            text.push_str(&format!("{}\n", part.message));
+        }
+    }
     text
 }
 
