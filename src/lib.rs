@@ -15,5 +15,6 @@ pub mod lint;
 pub mod manifest;
 pub mod plan;
 pub mod policy;
+pub mod resolve;
 pub mod source;
 pub mod syntax;
