@@ -21,3 +21,9 @@ pub use diagnose::shown;
 pub use load::{LoadError, load};
 pub use parser::{MAX_FINDINGS, Parsed, parse};
 pub use words::nearest;
+
+/// Whether the grammar takes a text as a whole file. [`parse`] says the same of it, and why; this is the grammar's own word.
+pub fn accepts(text: &str) -> bool {
+    use pest::Parser;
+    grammar::Grammar::parse(grammar::Rule::file, text).is_ok()
+}

@@ -107,8 +107,10 @@ impl<'a> Parser<'a> {
                 }
             }
             if piece.kind == PieceKind::Comment {
-                let text = text.trim_start_matches('#').trim().to_owned();
-                comments.push(Comment { span: self.span(piece), text, own_line: fresh_line });
+                let body = text.trim_start_matches('#').trim_start();
+                let lead = u32::try_from(text.len() - body.len()).unwrap_or_default();
+                let text = body.trim_end().to_owned();
+                comments.push(Comment { span: self.span(piece), text, lead, own_line: fresh_line });
             }
             fresh_line = piece.kind == PieceKind::EndOfLine;
         }
