@@ -5,7 +5,7 @@ use super::input::{BindArgs, read_profile};
 use super::output::{FindingArgs, exit_for, fail, findings, print};
 use crate::finding::Severity;
 use crate::pipeline;
-use crate::resolve::FileLoader;
+use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::Utf8PathBuf;
 use walkdir::WalkDir;
@@ -43,7 +43,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
             unreadable = true;
             continue;
         };
-        let checked = pipeline::check(&mut sources, file, &FileLoader, machine.host.as_ref(), &machine.request);
+        let checked = pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
         all.extend(checked.findings);
     }
     let subject = match profiles.as_slice() {

@@ -6,7 +6,7 @@ use super::input::{BindArgs, absolute, read_profile};
 use super::output::{exit_for, fail, findings_aside, print, FailOn};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
-use crate::resolve::FileLoader;
+use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::Write as _;
@@ -46,7 +46,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &args.profile)?;
     let host = machine.host.as_ref();
-    let mut checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
+    let mut checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
     let artifact = match &checked.bound {
         Some(bound) if !has_errors(&checked.findings) => {
             let name = outputs.seatbelt.file_name().unwrap_or_default();

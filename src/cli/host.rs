@@ -5,7 +5,7 @@ use super::input::{BindArgs, read_profile};
 use super::output::{fail, findings_aside, print};
 use crate::host::record::Recorder;
 use crate::pipeline;
-use crate::resolve::FileLoader;
+use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::Utf8PathBuf;
 
@@ -42,7 +42,7 @@ fn record(args: &RecordArgs) -> Result<Exit, Exit> {
     let mut sources = Sources::new();
     for profile in &args.profiles {
         let file = read_profile(&mut sources, profile)?;
-        let checked = pipeline::check(&mut sources, file, &FileLoader, &recorder, &machine.request);
+        let checked = pipeline::check(&mut sources, file, &LiveLoader, &recorder, &machine.request);
         if checked.bound.is_none() && !checked.findings.is_empty() {
             findings_aside(&sources, &checked.findings, profile.as_str());
             return Err(fail(Exit::Findings, &format!("`{profile}` was not understood; nothing was recorded"), None));

@@ -2,9 +2,17 @@
 
 use super::Exit;
 use super::output::{fail, print};
-use crate::resolve::library;
 use camino::Utf8PathBuf;
 use std::io::Write as _;
+
+/// The examples that people start from, by name.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("build-and-test", include_str!("../../policies/examples/build-and-test.palisade")),
+    ("docs-writer", include_str!("../../policies/examples/docs-writer.palisade")),
+    ("mcp-files", include_str!("../../policies/examples/mcp-files.palisade")),
+    ("pr-review", include_str!("../../policies/examples/pr-review.palisade")),
+    ("worktree-agent", include_str!("../../policies/examples/worktree-agent.palisade")),
+];
 
 /// Write a profile to start from
 #[derive(clap::Args)]
@@ -18,8 +26,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Exit {
-    let Some(text) = library::example(&args.from) else {
-        let known: Vec<&str> = library::examples().map(|(name, _)| name).collect();
+    let Some((_, text)) = EXAMPLES.iter().find(|(name, _)| *name == args.from) else {
+        let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
         let help = format!("one of: {}", known.join(", "));
         return fail(Exit::Usage, &format!("no example is called `{}`", args.from), Some(&help));
     };
@@ -34,5 +42,22 @@ pub fn run(args: &Args) -> Exit {
             Exit::Clean
         }
         Err(error) => fail(Exit::Usage, &format!("`{}` cannot be written: {error}", args.file), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EXAMPLES;
+
+    #[test]
+    fn every_shipped_example_can_be_started_from() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/policies/examples");
+        let mut shipped: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        shipped.sort();
+        let known: Vec<String> = EXAMPLES.iter().map(|(name, _)| format!("{name}.palisade")).collect();
+        assert_eq!(known, shipped);
     }
 }

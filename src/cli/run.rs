@@ -7,7 +7,7 @@ use super::input::{BindArgs, read_profile};
 use super::output::{fail, findings_aside};
 use crate::manifest;
 use crate::pipeline;
-use crate::resolve::FileLoader;
+use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::Utf8PathBuf;
 
@@ -41,7 +41,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &args.profile)?;
     let host = machine.host.as_ref();
-    let mut checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
+    let mut checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
     let artifact = match &checked.bound {
         Some(bound) if !has_errors(&checked.findings) => match pipeline::compile(&sources, bound, host, "run.sb") {
             Ok(Ok(artifact)) => Some(artifact),

@@ -10,7 +10,7 @@ use crate::plan::Operation;
 use crate::plan::hosts;
 use crate::plan::question::Question;
 use crate::report;
-use crate::resolve::FileLoader;
+use crate::resolve::LiveLoader;
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::IsTerminal as _;
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Exit {
 
 fn try_run(args: &Args) -> Result<Exit, Exit> {
     let Some(question) = Question::named(&args.operation, &args.subject) else {
-        let help = match crate::syntax::nearest(&args.operation, &Question::WORDS) {
+        let help = match crate::syntax::nearest(&args.operation, Question::WORDS) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("one of: {}", Question::WORDS.join(", ")),
         };
@@ -51,7 +51,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &profile)?;
     let host = machine.host.as_ref();
-    let checked = pipeline::check(&mut sources, file, &FileLoader, host, &machine.request);
+    let checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
     let Some(bound) = &checked.bound else {
         findings_aside(&sources, &checked.findings, profile.as_str());
         return Err(fail(Exit::Usage, "the profile was not understood, so nothing can be said", None));

@@ -103,17 +103,7 @@ pub fn find_rule(name: &str) -> Option<&'static RuleInfo> {
 
 /// The rule whose name is most like `name`, where one is like it at all.
 pub fn nearest_rule(name: &str) -> Option<&'static str> {
-    nearest(name, rules::ALL.iter().map(|rule| rule.info().name))
-}
-
-/// The candidate most like `word`: at least two letters in three the same, by Damerau and Levenshtein's distance.
-fn nearest<'n>(word: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(likeness, _)| *likeness > 0.66)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
+    crate::syntax::nearest(name, rules::ALL.iter().map(|rule| rule.info().name))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! A policy knows nothing of an operating system. Every part keeps the place it was written.
 
+pub mod needs;
+
 use crate::source::{FileId, Span, Spanned};
 use crate::syntax::ast;
 pub use ast::{Access, Ipc, LimitKind, System};

@@ -48,6 +48,8 @@ pub struct Comment {
     pub span: Span,
     /// Without the `#`, trimmed.
     pub text: String,
+    /// Bytes between the comment's start and its text: the `#` and blanks.
+    pub lead: u32,
     /// Whether nothing but white space stands before it on its line.
     pub own_line: bool,
 }

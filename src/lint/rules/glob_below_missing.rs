@@ -2,7 +2,8 @@ use super::denial_outside_roots::glob_head;
 use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::places::denials;
-use crate::lint::{Context, nearest};
+use crate::lint::Context;
+use crate::syntax::nearest;
 use crate::policy::DenialKind;
 
 rule! {

@@ -1,5 +1,6 @@
 use crate::finding::Finding;
-use crate::lint::{Context, nearest};
+use crate::lint::Context;
+use crate::syntax::nearest;
 
 rule! {
     /// A root that does not exist.

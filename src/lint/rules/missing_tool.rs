@@ -1,6 +1,7 @@
 use crate::bind::tools::Lookup;
 use crate::finding::Finding;
-use crate::lint::{Context, nearest};
+use crate::lint::Context;
+use crate::syntax::nearest;
 use camino::Utf8PathBuf;
 
 rule! {

@@ -1,0 +1,150 @@
+//! Comments that allow findings: `# palisade: allow(rule, rule) reason`, at the end of a statement or directly above it.
+
+use crate::finding::{Edit, Finding, Severity};
+use crate::policy::Allowance;
+use crate::source::{Sources, Span, Spanned};
+use crate::syntax::ast::{Comment, File, Network, Statement, StatementKind};
+use crate::syntax::shown;
+use std::collections::BTreeMap;
+
+/// What every such comment begins with.
+const MARK: &str = "palisade:";
+
+/// Reads the allowances of a file into `out`. Whether a rule of that name exists, and whether it finds anything there, is for lint.
+pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings: &mut Vec<Finding>) {
+    let marked = |comment: &&Comment| comment.text.trim_start().to_ascii_lowercase().starts_with(MARK);
+    if !file.comments.iter().any(|comment| marked(&comment)) {
+        return;
+    }
+    let lines = Lines::of(sources, file);
+    for (index, comment) in file.comments.iter().enumerate().filter(|(_, comment)| marked(comment)) {
+        let (rules, reason) = match read(comment) {
+            Ok(read) => read,
+            Err(finding) => {
+                findings.push(*finding);
+                continue;
+            }
+        };
+        let line = sources.line_column(comment.span).line;
+        let statement = if comment.own_line {
+            // Comments may stack: the statement is below the last of them.
+            let stack = file.comments.iter().skip(index + 1).zip(line + 1..);
+            let stacked = stack.take_while(|(next, line)| next.own_line && sources.line_column(next.span).line == *line);
+            lines.first_on(line + 1 + stacked.count())
+        } else {
+            lines.first_on(line).or_else(|| lines.last_ending_on(line))
+        };
+        match statement {
+            Some(statement) => out.push(Allowance { rules, reason, span: comment.span, statement }),
+            None => findings.push(
+                malformed("an allowance that stands at no statement", comment.span)
+                    .help("write it at the end of the statement, or on the line directly above"),
+            ),
+        }
+    }
+}
+
+fn malformed(message: impl Into<String>, span: Span) -> Finding {
+    Finding::new("malformed-allowance", Severity::Error, message).at(span, "here")
+}
+
+/// The rules and the reason of a comment.
+fn read(comment: &Comment) -> Result<(Vec<Spanned<String>>, String), Box<Finding>> {
+    let usage = "write `# palisade: allow(RULE, RULE) REASON`";
+    let wrong = |message: &str| Box::new(malformed(message, comment.span).help(usage));
+    let text = comment.text.trim_start().get(MARK.len()..).unwrap_or_default().trim_start();
+    let word: &str = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').next().unwrap_or_default();
+    if word != "allow" {
+        let mut finding = malformed(format!("`{}` is no allowance", shown(&comment.text)), comment.span).help(usage);
+        if let Some(at) = comment_offset(comment, word).filter(|_| !word.is_empty())
+            && (matches!(word, "ignore" | "disable" | "noqa" | "accept") || crate::syntax::nearest(word, ["allow"]).is_some())
+        {
+            finding = finding.help("did you mean `allow`?").fix("write `allow`", vec![Edit { span: at, replacement: "allow".into() }], false);
+        }
+        return Err(Box::new(finding));
+    }
+    let Some((list, reason)) = text["allow".len()..].trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        return Err(wrong("an allowance that names no rule"));
+    };
+    let mut rules = Vec::new();
+    for name in list.split(',').map(str::trim) {
+        if name.is_empty() {
+            return Err(wrong("an allowance that names no rule"));
+        }
+        let span = comment_offset(comment, name).unwrap_or(comment.span);
+        rules.push(Spanned::new(name.to_owned(), span));
+    }
+    let reason = reason.trim().trim_start_matches([':', '-', '\u{2014}']).trim();
+    if reason.is_empty() {
+        return Err(Box::new(malformed("an allowance without a reason", comment.span).help(
+            "say after the `)` why it is right here: whoever reads the profile next will ask",
+        )));
+    }
+    Ok((rules, reason.to_owned()))
+}
+
+/// Where `part`, which is a piece of the comment's text, stands in the file.
+fn comment_offset(comment: &Comment, part: &str) -> Option<Span> {
+    // The text ends where the comment does, but for blanks; counted from its first character after the `#`s.
+    let text = comment.text.as_str();
+    let within = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize).filter(|at| at + part.len() <= text.len());
+    let at = within.or_else(|| text.find(part))?;
+    let hashes = comment.lead as usize;
+    let start = comment.span.start as usize + hashes + at;
+    Some(Span::new(comment.span.file, start..start + part.len()))
+}
+
+/// The statements of a file and the entries of their blocks, by the line they begin and end on.
+struct Lines {
+    /// The outermost that begins on a line, the first of them.
+    first: BTreeMap<usize, Span>,
+    last: BTreeMap<usize, Span>,
+}
+
+impl Lines {
+    fn of(sources: &Sources, file: &File) -> Self {
+        let mut lines = Self { first: BTreeMap::new(), last: BTreeMap::new() };
+        lines.add(sources, file.head);
+        if let Some(edition) = file.edition {
+            lines.add(sources, edition.span);
+        }
+        lines.statements(sources, &file.statements);
+        lines
+    }
+
+    fn statements(&mut self, sources: &Sources, statements: &[Statement]) {
+        for statement in statements {
+            self.add(sources, statement.span);
+            match &statement.kind {
+                StatementKind::Env(items) => items.iter().for_each(|item| self.add(sources, item.span)),
+                StatementKind::Limits(limits) => limits.iter().for_each(|limit| self.add(sources, limit.span)),
+                StatementKind::Expect(lines) => lines.iter().for_each(|line| self.add(sources, line.span)),
+                StatementKind::Network(network) => {
+                    if let Network::Only(rules) = &network.value {
+                        rules.iter().for_each(|rule| self.add(sources, rule.span));
+                    }
+                }
+                StatementKind::On { statements, .. } => self.statements(sources, statements),
+                StatementKind::Tools(words) | StatementKind::OptionalTools(words) => {
+                    words.iter().for_each(|word| self.add(sources, word.span));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, sources: &Sources, span: Span) {
+        let begin = sources.line_column(span).line;
+        let end = sources.line_column(Span { start: span.end, ..span }).line;
+        self.first.entry(begin).or_insert(span);
+        self.last.entry(end).or_insert(span);
+    }
+
+    fn first_on(&self, line: usize) -> Option<Span> {
+        self.first.get(&line).copied()
+    }
+
+    fn last_ending_on(&self, line: usize) -> Option<Span> {
+        self.last.get(&line).copied()
+    }
+}

@@ -1,0 +1,400 @@
+//! Statements to a policy.
+
+use super::expand::Expander;
+use super::files::Gathered;
+use super::groups::Groups;
+use super::params::{Params, differs};
+use super::{Options, hosts, names};
+use crate::finding::{Edit, Finding, Severity};
+use crate::policy::needs::{self, NEEDS};
+use crate::policy::{
+    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt, ToolName, Unguard,
+};
+use crate::source::{Sources, Span, Spanned};
+use crate::syntax::ast::{self, Statement, StatementKind, Word};
+use crate::syntax::{nearest, shown};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Where something that can be said once was said first.
+struct Claim {
+    file: usize,
+    span: Span,
+    value: String,
+}
+
+struct Collector<'a> {
+    sources: &'a mut Sources,
+    expander: Expander<'a>,
+    groups: Groups,
+    claims: HashMap<String, Claim>,
+    /// Which file is being read; the profile is 0.
+    file: usize,
+    fragment: bool,
+}
+
+/// The policy that the files state together. Findings go to `findings`; what is wrong is left out of the policy.
+pub fn collect(
+    sources: &mut Sources,
+    gathered: &Gathered,
+    params: Params,
+    groups: Groups,
+    options: &Options,
+    findings: &mut Vec<Finding>,
+) -> Policy {
+    let expander = Expander { options, params, findings: Vec::new() };
+    let fragment = gathered.files.first().is_some_and(|file| file.kind == ast::FileKind::Fragment);
+    let mut collector = Collector { sources, expander, groups, claims: HashMap::new(), file: 0, fragment };
+    let mut policy = empty(gathered, options);
+    for (index, file) in gathered.files.iter().enumerate() {
+        collector.file = index;
+        collector.statements(&file.statements, &mut policy);
+    }
+    policy.tools = distinct(policy.tools);
+    policy.optional_tools = distinct(policy.optional_tools);
+    for id in &collector.groups.files {
+        if !policy.files.contains(id) {
+            policy.files.push(*id);
+        }
+    }
+    policy.params = collector.expander.params.by_name.into_values().collect();
+    findings.append(&mut collector.expander.findings);
+    policy
+}
+
+fn empty(gathered: &Gathered, options: &Options) -> Policy {
+    Policy {
+        name: gathered.name.clone(),
+        description: None,
+        files: gathered.files.iter().map(|file| file.id).collect(),
+        uses: gathered.uses.clone(),
+        params: Vec::new(),
+        workspace: super::expand::normalized(options.workspace.as_str()).into(),
+        home: super::expand::normalized(options.home.as_str()).into(),
+        target: options.target,
+        roots: Vec::new(),
+        denials: Vec::new(),
+        git_worktrees: Vec::new(),
+        executables: Vec::new(),
+        unguards: Vec::new(),
+        network: None,
+        ipc: None,
+        needs: Vec::new(),
+        tools: Vec::new(),
+        optional_tools: Vec::new(),
+        tool_paths: Vec::new(),
+        env: Vec::new(),
+        limits: BTreeMap::new(),
+        working_directory: None,
+        seatbelt: Vec::new(),
+        expectations: Vec::new(),
+        allowances: Vec::new(),
+    }
+}
+
+impl Collector<'_> {
+    fn report(&mut self, finding: Finding) {
+        self.expander.findings.push(finding);
+    }
+
+    fn statements(&mut self, statements: &[Statement], policy: &mut Policy) {
+        for statement in statements {
+            self.statement(statement, policy);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, policy: &mut Policy) {
+        let span = statement.span;
+        match &statement.kind {
+            // Read by earlier steps.
+            StatementKind::Use(_) | StatementKind::Param { .. } => {}
+            StatementKind::Group { members, .. } => self.tools(members, &mut Vec::new()),
+            // A fragment describes itself, not the profile.
+            StatementKind::Description(text) => {
+                let text = self.expander.text(text);
+                if self.file == 0 {
+                    policy.description = text;
+                }
+            }
+            StatementKind::Root { path, access } => {
+                let path = self.expander.path(path);
+                policy.roots.extend(path.map(|path| Root { path, access: access.value, span }));
+            }
+            StatementKind::Deny(path) => {
+                let path = self.expander.path(path);
+                policy.denials.extend(path.map(|path| Denial { kind: DenialKind::Path(path), span }));
+            }
+            StatementKind::DenyGlob(pattern) => {
+                let glob = self.expander.glob(pattern);
+                policy.denials.extend(glob.map(|glob| Denial { kind: DenialKind::Glob(glob), span }));
+            }
+            StatementKind::DenyGitignored { path, except } => {
+                let path = self.expander.path(path);
+                let names: Vec<_> = except.iter().map(|text| self.expander.exception(text)).collect();
+                // Without one of its exceptions the statement would mean something else.
+                if let (Some(path), Some(except)) = (path, names.into_iter().collect()) {
+                    policy.denials.push(Denial { kind: DenialKind::Gitignored { path, except }, span });
+                }
+            }
+            StatementKind::GitWorktree(path) => policy.git_worktrees.extend(self.expander.path(path)),
+            StatementKind::Executable(path) => policy.executables.extend(self.expander.path(path)),
+            StatementKind::Tool(path) => policy.tool_paths.extend(self.expander.path(path)),
+            StatementKind::Unguard { path, because } => {
+                let path = self.expander.path(path);
+                let because = self.reason(because);
+                if let (Some(path), Some(because)) = (path, because) {
+                    policy.unguards.push(Unguard { path, because, span });
+                }
+            }
+            StatementKind::Network(network) => {
+                let value = self.network(&network.value);
+                if self.claim("`network`".into(), span, format!("{:?}", comparable(&value))) {
+                    policy.network = Some(Spanned::new(value, span));
+                }
+            }
+            StatementKind::Ipc(ipc) => {
+                if self.claim("`ipc`".into(), span, format!("{:?}", ipc.value)) {
+                    policy.ipc = Some(Spanned::new(ipc.value, span));
+                }
+            }
+            StatementKind::Needs(words) => {
+                for word in words {
+                    if needs::named(&word.value).is_none() {
+                        self.unknown_need(word);
+                    } else if !policy.needs.iter().any(|need| need.value == word.value) {
+                        policy.needs.push(word.clone());
+                    }
+                }
+            }
+            StatementKind::Tools(words) => self.tools(words, &mut policy.tools),
+            StatementKind::OptionalTools(words) => self.tools(words, &mut policy.optional_tools),
+            StatementKind::Env(items) => {
+                for item in items {
+                    self.variable(item, policy);
+                }
+            }
+            StatementKind::Limits(limits) => {
+                for limit in limits {
+                    let what = format!("the limit `{}`", limit.kind.name());
+                    if self.claim(what, limit.span, limit.amount.to_string()) {
+                        policy.limits.insert(limit.kind, Spanned::new(limit.amount, limit.span));
+                    }
+                }
+            }
+            StatementKind::WorkingDirectory(path) => {
+                if let Some(path) = self.expander.path(path)
+                    && self.claim("`working-directory`".into(), span, path.path.to_string())
+                {
+                    policy.working_directory = Some(path);
+                }
+            }
+            StatementKind::On { system, statements } => self.on(system.value, statements, policy),
+            StatementKind::Seatbelt { rule, because } => {
+                let rule = self.expander.text(rule);
+                let because = self.reason(because);
+                if let (Some(rule), Some(because)) = (rule, because) {
+                    policy.seatbelt.push(Seatbelt { rule, because, span });
+                }
+            }
+            StatementKind::Expect(lines) => {
+                for line in lines {
+                    let expectation = self.expectation(line);
+                    policy.expectations.extend(expectation);
+                }
+            }
+        }
+    }
+
+    /// Statements for one system: checked whatever the target is, taken where it is that system.
+    fn on(&mut self, system: ast::System, statements: &[Statement], policy: &mut Policy) {
+        if system == policy.target {
+            self.statements(statements, policy);
+            return;
+        }
+        let mut elsewhere = Policy { target: system, ..policy.clone() };
+        let claims = std::mem::take(&mut self.claims);
+        let files = self.groups.files.clone();
+        self.statements(statements, &mut elsewhere);
+        self.claims = claims;
+        self.groups.files = files;
+    }
+
+    /// Whether what can be said once is to be taken from here. The profile wins over fragments; two fragments must agree.
+    fn claim(&mut self, what: String, span: Span, value: String) -> bool {
+        let file = self.file;
+        match self.claims.get(&what) {
+            None => {
+                self.claims.insert(what, Claim { file, span, value });
+                true
+            }
+            // Twice in one file has been told of by the parser.
+            Some(first) if first.file == file || first.value == value => false,
+            Some(first) if first.file == 0 && !self.fragment => false,
+            Some(first) => {
+                let finding = differs(&what, span, first.span);
+                self.report(finding);
+                false
+            }
+        }
+    }
+
+    fn reason(&mut self, text: &ast::Text) -> Option<String> {
+        let reason = self.expander.text(text)?;
+        if reason.trim().is_empty() {
+            self.report(
+                Finding::new("reason", Severity::Error, "an empty reason")
+                    .at(text.span, "here")
+                    .help("say why: whoever reads the profile next will ask"),
+            );
+            return None;
+        }
+        Some(reason)
+    }
+
+    fn tools(&mut self, words: &[Word], out: &mut Vec<ToolName>) {
+        for word in words {
+            if word.value.starts_with('@') {
+                out.extend(self.groups.members(self.sources, word, &mut self.expander.findings));
+            } else if let Some(finding) = names::tool(word) {
+                self.report(finding);
+            } else {
+                out.push(ToolName { name: word.value.clone(), span: word.span, group: None });
+            }
+        }
+    }
+
+    fn unknown_need(&mut self, word: &Word) {
+        let finding = Finding::new("unknown-need", Severity::Error, format!("unknown need `{}`", shown(&word.value)));
+        let finding = finding.at(word.span, "not in the list");
+        let guess = match word.value.to_lowercase().as_str() {
+            "certificates" | "certs" | "ssl" | "trustd" | "keychain" => Some("tls"),
+            "tty" | "pty" | "console" => Some("terminal"),
+            "ps" | "processes" | "procfs" => Some("process-list"),
+            "cpus" | "sysctl" | "hardware" => Some("cpu-info"),
+            "users" | "passwd" | "nss" => Some("user-names"),
+            "shm" | "sem" | "locks" => Some("semaphores"),
+            other => nearest(other, NEEDS.iter().map(|need| need.name)),
+        };
+        let finding = match guess {
+            Some(meant) => {
+                let edit = Edit { span: word.span, replacement: meant.into() };
+                finding.help(format!("did you mean `{meant}`?")).fix(format!("write `{meant}`"), vec![edit], false)
+            }
+            None => {
+                let names: Vec<String> = NEEDS.iter().map(|need| format!("`{}`", need.name)).collect();
+                finding.help(format!("there are {}", names.join(", ")))
+            }
+        };
+        self.report(finding);
+    }
+
+    fn variable(&mut self, item: &ast::EnvItem, policy: &mut Policy) {
+        let value = item.value.as_ref().map(|text| (self.expander.text(text), text.span));
+        if let Some(finding) = names::variable(&item.name) {
+            self.report(finding);
+            return;
+        }
+        let value = match value {
+            None => None,
+            Some((None, _)) => return,
+            Some((Some(value), span)) if value.contains('\0') => {
+                let finding = Finding::new("variable-value", Severity::Error, "a NUL in the value of a variable");
+                self.report(finding.at(span, "here").help("no variable can hold one"));
+                return;
+            }
+            Some((value, _)) => value,
+        };
+        let name = item.name.value.clone();
+        if self.claim(format!("the variable `{name}`"), item.span, format!("{value:?}")) {
+            policy.env.push(EnvEntry { name, value, span: item.span });
+        }
+    }
+
+    fn network(&mut self, network: &ast::Network) -> Network {
+        let ast::Network::Only(items) = network else {
+            return if *network == ast::Network::All { Network::All } else { Network::Off };
+        };
+        let mut rules = Vec::new();
+        for item in items {
+            let Some(text) = self.expander.text(&item.pattern) else { continue };
+            match hosts::parse(&text, item.allow) {
+                Ok(pattern) => rules.push(NetworkRule { allow: item.allow, pattern, span: item.span }),
+                Err(error) => {
+                    let span = item.pattern.span;
+                    let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+                    // A text with variables cannot be replaced by what they happen to hold.
+                    let literal = item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
+                    let plain = |host: &String| host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte));
+                    self.report(match error.replacement.filter(|host| literal && plain(host)) {
+                        Some(host) => {
+                            let edit = Edit { span, replacement: format!("\"{host}\"") };
+                            finding.fix(format!("write `{host}`"), vec![edit], false)
+                        }
+                        None => finding,
+                    });
+                }
+            }
+        }
+        Network::Only(rules)
+    }
+
+    fn expectation(&mut self, line: &ast::Expectation) -> Option<Expectation> {
+        let unknown = names::operation(&line.operation);
+        let known = unknown.is_none();
+        unknown.into_iter().for_each(|finding| self.report(finding));
+        let operation = line.operation.value.clone();
+        let subject = self.expander.text(&line.subject)?;
+        let span = line.subject.span;
+        let is_path = subject.starts_with(['/', '~', '.']) || line.subject.raw && subject.contains('/');
+        let subject = match operation.as_str() {
+            // The name of a tool, as `tools` has it.
+            "exec" if !is_path && !subject.contains('/') => {
+                let word = Spanned::new(subject, span);
+                if let Some(finding) = names::tool(&word) {
+                    self.report(finding);
+                    return None;
+                }
+                word.value
+            }
+            // A path is a unix socket.
+            "connect" if !is_path => match names::host(&Spanned::new(subject, span)) {
+                Ok(host) => host,
+                Err(finding) => {
+                    self.report(finding);
+                    return None;
+                }
+            },
+            _ => {
+                let PolicyPath { path, .. } = self.expander.path(&line.subject)?;
+                path.into_string()
+            }
+        };
+        known.then_some(Expectation { operation, subject, allowed: line.allowed.value, span: line.span })
+    }
+}
+
+/// Rules without their places: two fragments agree when they say the same, wherever.
+fn comparable(network: &Network) -> Option<Vec<(bool, bool, &str, Option<u16>)>> {
+    match network {
+        Network::Only(rules) => {
+            let mut rules: Vec<_> = rules
+                .iter()
+                .map(|rule| (rule.allow, rule.pattern.below, rule.pattern.host.as_str(), rule.pattern.port))
+                .collect();
+            rules.sort_unstable();
+            rules.dedup();
+            Some(rules)
+        }
+        Network::Off => None,
+        // No host is called that.
+        Network::All => Some(vec![(true, true, "", None)]),
+    }
+}
+
+/// Each tool once: written out where it is so anywhere, else by the first group that has it.
+fn distinct(tools: Vec<ToolName>) -> Vec<ToolName> {
+    let named: HashSet<String> =
+        tools.iter().filter(|tool| tool.group.is_none()).map(|tool| tool.name.clone()).collect();
+    let mut seen = HashSet::new();
+    let wanted = |tool: &ToolName| tool.group.is_none() || !named.contains(&tool.name);
+    tools.into_iter().filter(|tool| wanted(tool) && seen.insert(tool.name.clone())).collect()
+}

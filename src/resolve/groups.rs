@@ -1,0 +1,121 @@
+//! Groups of tools: those of the files at hand, and those that ship with the program.
+
+use super::standard;
+use crate::finding::{Edit, Finding, Severity};
+use crate::policy::ToolName;
+use crate::source::{FileId, Sources, Span};
+use crate::syntax::ast::{File, StatementKind, Word};
+use crate::syntax::{self, nearest, shown};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone)]
+struct Group {
+    members: Vec<Word>,
+    span: Span,
+    /// The fragment of `policies/std` that defines it, where no file at hand does.
+    standard: Option<&'static str>,
+}
+
+#[derive(Debug, Default)]
+pub struct Groups {
+    by_name: BTreeMap<String, Group>,
+    /// Standard fragments that were needed for their groups, in the order met.
+    pub files: Vec<FileId>,
+}
+
+impl Groups {
+    /// The groups of all files. Those of `policies/std` are known without `use`, and cannot be defined anew.
+    pub fn define(sources: &Sources, files: &[File], findings: &mut Vec<Finding>) -> Self {
+        let mut groups = Self::default();
+        let mut standard_names = BTreeMap::new();
+        for (fragment, text) in standard::FRAGMENTS {
+            let mut scratch = Sources::new();
+            let id = scratch.add(fragment, None, text);
+            for (name, group) in groups_of(&syntax::parse(&scratch, id).file, Some(fragment)) {
+                standard_names.insert(name.value.clone(), fragment);
+                groups.by_name.insert(name.value, group);
+            }
+        }
+        for file in files {
+            let name = &sources.file(file.id).name;
+            let own = name.strip_prefix("std/").and_then(standard::text).is_some() && sources.file(file.id).path.is_none();
+            for (word, group) in groups_of(&Some(file.clone()), None) {
+                for member in &group.members {
+                    if member.value.starts_with('@') {
+                        findings.push(
+                            Finding::new("group", Severity::Error, "a group in a group")
+                                .at(member.span, "here")
+                                .help("a group holds names of tools; name several groups where tools are listed"),
+                        );
+                    }
+                }
+                match groups.by_name.get(&word.value) {
+                    // The very fragment that the name is known from.
+                    Some(known) if known.standard.is_some() && own => {}
+                    Some(known) if known.standard.is_some() => {
+                        let fragment = known.standard.unwrap_or_default();
+                        let message = format!("the group `@{}` is defined by `std/{fragment}`", shown(&word.value));
+                        let finding = Finding::new("group", Severity::Error, message).at(word.span, "defined again here");
+                        findings.push(finding.help("give yours another name: `@` names must mean the same to every reader"));
+                    }
+                    Some(known) if known.span.file != group.span.file => findings.push(
+                        Finding::new("group", Severity::Error, format!("the group `@{}` is defined twice", shown(&word.value)))
+                            .at(word.span, "again here")
+                            .at(known.span, "first here")
+                            .help("give one of them another name"),
+                    ),
+                    // Twice in one file: told of by the parser.
+                    Some(_) => {}
+                    None => {
+                        groups.by_name.insert(word.value, group);
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// The members of `@name`, each as a tool asked for by the group.
+    pub fn members(&mut self, sources: &mut Sources, word: &Word, findings: &mut Vec<Finding>) -> Vec<ToolName> {
+        let name = word.value.strip_prefix('@').unwrap_or(&word.value);
+        let Some(group) = self.by_name.get(name) else {
+            let known = self.by_name.keys().map(String::as_str);
+            let finding = Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
+            let finding = finding.at(word.span, "not defined");
+            findings.push(match nearest(name, known) {
+                Some(meant) => {
+                    let edit = Edit { span: word.span, replacement: format!("@{meant}") };
+                    let finding = finding.help(format!("did you mean `@{meant}`?"));
+                    finding.fix(format!("write `@{meant}`"), vec![edit], false)
+                }
+                None => {
+                    let known: Vec<String> = self.by_name.keys().map(|name| format!("`@{}`", shown(name))).collect();
+                    finding.help(format!("there are {}; another is defined with `group {} [ … ]`", known.join(", "), shown(name)))
+                }
+            });
+            return Vec::new();
+        };
+        // What a group holds is part of what the profile means: its source belongs to the sources.
+        if let Some(fragment) = group.standard {
+            let shown = format!("std/{fragment}");
+            let known = sources.files().find(|(_, file)| file.name == shown && file.path.is_none()).map(|(id, _)| id);
+            let id = known.unwrap_or_else(|| sources.add(shown, None, standard::text(fragment).unwrap_or_default()));
+            if !self.files.contains(&id) {
+                self.files.push(id);
+            }
+        }
+        let tool = |member: &Word| ToolName { name: member.value.clone(), span: word.span, group: Some(name.to_owned()) };
+        group.members.iter().filter(|member| !member.value.starts_with('@')).map(tool).collect()
+    }
+}
+
+fn groups_of(file: &Option<File>, standard: Option<&'static str>) -> Vec<(Word, Group)> {
+    let statements = file.iter().flat_map(|file| &file.statements);
+    let groups = statements.filter_map(|statement| match &statement.kind {
+        StatementKind::Group { name, members } => {
+            Some((name.clone(), Group { members: members.clone(), span: name.span, standard }))
+        }
+        _ => None,
+    });
+    groups.collect()
+}

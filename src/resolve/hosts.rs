@@ -1,0 +1,270 @@
+//! Hosts that `network only` names. One meaning for each text: what other tools read otherwise is refused, with what to write.
+
+use crate::policy::HostPattern;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The port where none is written: HTTPS.
+pub const DEFAULT_PORT: u16 = 443;
+
+/// Why a text is not a host, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostError {
+    pub message: String,
+    pub help: String,
+    /// Another text that is probably meant.
+    pub replacement: Option<String>,
+}
+
+fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, HostError> {
+    Err(HostError { message: message.into(), help: help.into(), replacement: None })
+}
+
+fn rewrite<T>(message: impl Into<String>, to: String) -> Result<T, HostError> {
+    Err(HostError { message: message.into(), help: format!("write `{to}`"), replacement: Some(to) })
+}
+
+/// The pattern a text means. `allow` is whether it is to be allowed: less can be, for what no profile may open.
+///
+/// A name is at most 253 bytes of labels of 1 to 63 bytes (RFC 1035, 2.3.4), read in lower case and without its last dot. An address
+/// matches only itself: names that lead to it are another thing. An IPv4-mapped address is the IPv4 one.
+pub fn parse(text: &str, allow: bool) -> Result<HostPattern, HostError> {
+    if let Some((_, rest)) = text.split_once("://") {
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = host.rsplit('@').next().unwrap_or_default();
+        let port = if text.starts_with("http://") && !host.contains(':') { ":80" } else { "" };
+        return rewrite("a URL is not a host", format!("{host}{port}"));
+    }
+    if let Some(c) = text.chars().find(|c| !c.is_ascii()) {
+        return refuse(
+            format!("`{c}` in a host"),
+            "write the name as the network knows it, in its `xn--…` form: letters that look alike are then told apart",
+        );
+    }
+    let (host, port) = split_port(text)?;
+    let port = match port {
+        None => Some(DEFAULT_PORT),
+        Some("*") => None,
+        Some(digits) => match digits.parse::<u16>() {
+            Ok(number) if number != 0 && !digits.starts_with(['0', '+']) => Some(number),
+            _ => return refuse(format!("`{digits}` is not a port"), "a port is 1 to 65535, or `*` for any"),
+        },
+    };
+    let (below, host) = name(host, text, allow)?;
+    let pattern = HostPattern { below, host, port };
+    if allow {
+        forbidden(&pattern)?;
+    }
+    Ok(pattern)
+}
+
+fn split_port(text: &str) -> Result<(&str, Option<&str>), HostError> {
+    if let Some(rest) = text.strip_prefix('[') {
+        let Some((address, after)) = rest.split_once(']') else {
+            return refuse("an address in brackets that are not closed", "write `[2001:db8::1]:443`");
+        };
+        let host = text.get(..address.len() + 2).unwrap_or(text);
+        return match after.strip_prefix(':') {
+            Some(port) => Ok((host, Some(port))),
+            None if after.is_empty() => Ok((host, None)),
+            None => refuse(format!("`{after}` after an address"), "only `:PORT` can follow"),
+        };
+    }
+    if text.parse::<Ipv6Addr>().is_ok() {
+        return rewrite("an IPv6 address without brackets", format!("[{text}]"));
+    }
+    match text.split_once(':') {
+        Some((_, port)) if port.contains(':') => refuse("more than one `:` in a host", "write `HOST:PORT`"),
+        Some((host, port)) => Ok((host, Some(port))),
+        None => Ok((text, None)),
+    }
+}
+
+/// Whether it is all names below one, and the name.
+fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError> {
+    let after = text.get(host.len()..).unwrap_or_default();
+    if host == "*" {
+        return match (allow, after) {
+            (true, "" | ":*") => refuse("`*` allows every host", "write `network all` if that is meant"),
+            (true, _) => refuse("`*` allows every host on a port", "name the hosts; every host at all is `network all`"),
+            (false, _) => Ok((true, String::new())),
+        };
+    }
+    if let Some(rest) = host.strip_prefix("**.") {
+        return rewrite("`**.` has no meaning", format!("*.{rest}{after}"))
+            .map_err(|error: HostError| also_apex(error, rest, after));
+    }
+    if let Some(rest) = host.strip_prefix('.') {
+        return rewrite("a host that begins with a dot", format!("*.{rest}{after}"))
+            .map_err(|error: HostError| also_apex(error, rest, after));
+    }
+    let (below, base) = match host.strip_prefix("*.") {
+        Some(base) => (true, base),
+        None => (false, host),
+    };
+    if base.contains('*') {
+        let parent = base.rsplit_once('*').and_then(|(_, rest)| rest.split_once('.')).map_or("", |(_, parent)| parent);
+        return if parent.contains('.') {
+            rewrite("`*` stands only as the whole first label", format!("*.{parent}{after}"))
+        } else {
+            refuse("`*` stands only as the whole first label", "write `*.example.com`, or name the hosts")
+        };
+    }
+    if base.contains('/') {
+        return if base.split('/').next().is_some_and(|address| address.parse::<Ipv4Addr>().is_ok()) {
+            refuse("a range of addresses", "name the addresses one by one")
+        } else {
+            rewrite("a path after a host", format!("{}{after}", host.split('/').next().unwrap_or_default()))
+        };
+    }
+    if base.contains('@') {
+        return rewrite("a user before a host", format!("{}{after}", base.rsplit('@').next().unwrap_or_default()));
+    }
+    let host = if base.starts_with('[') { address_v6(base)? } else { labels(base)? };
+    if below {
+        if host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok() {
+            return refuse("`*.` before an address", "an address has no names below it");
+        }
+        if !host.contains('.') && allow {
+            return refuse(format!("`*.{host}` is a whole top-level domain"), "name the domain: `*.example.com`");
+        }
+    }
+    Ok((below, host))
+}
+
+fn also_apex(mut error: HostError, rest: &str, after: &str) -> HostError {
+    error.help = format!("write `*.{rest}{after}` for the names below, and `{rest}{after}` for the name itself");
+    error
+}
+
+fn address_v6(text: &str) -> Result<String, HostError> {
+    let inner = text.trim_start_matches('[').trim_end_matches(']');
+    match inner.parse::<Ipv6Addr>() {
+        Ok(address) => Ok(match address.to_ipv4_mapped() {
+            Some(mapped) => mapped.to_string(),
+            None => format!("[{address}]"),
+        }),
+        Err(_) if inner.contains('%') => refuse("an address with a zone", "a zone means something on one machine only; leave it out"),
+        Err(_) => refuse(format!("`{inner}` is not an IPv6 address"), "write `[2001:db8::1]`"),
+    }
+}
+
+fn labels(text: &str) -> Result<String, HostError> {
+    let host = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    if host.is_empty() {
+        return refuse("a host without a name", "write `example.com` or `example.com:443`");
+    }
+    if host.len() > 253 {
+        return refuse("a host of more than 253 characters", "no such name can exist");
+    }
+    if let Some(c) = host.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))) {
+        return refuse(
+            format!("`{}` in a host", c.escape_default()),
+            "a host is letters, digits, `-`, `_` and dots",
+        );
+    }
+    let bad = |label: &&str| label.is_empty() || label.len() > 63 || label.starts_with('-') || label.ends_with('-');
+    if let Some(label) = host.split('.').find(|label| bad(label)) {
+        return if label.is_empty() {
+            refuse("two dots side by side in a host", "a name between dots has 1 to 63 characters")
+        } else {
+            refuse(format!("`{label}` cannot be a part of a host"), "it has 1 to 63 characters and no `-` at its ends")
+        };
+    }
+    // `127.1`, `0x7f.1` and `2130706433` are addresses to inet_aton(3) and names to a reader.
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let hexadecimal = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if (last.bytes().all(|byte| byte.is_ascii_digit()) || hexadecimal) && host.parse::<Ipv4Addr>().is_err() {
+        return refuse(
+            format!("`{host}` reads as an address, but is none written out"),
+            "write an address as four decimal numbers: `192.0.2.1`",
+        );
+    }
+    Ok(host)
+}
+
+/// What no profile may open, whatever else it says: this machine and the places where clouds hand out credentials.
+fn forbidden(pattern: &HostPattern) -> Result<(), HostError> {
+    let host = pattern.host.as_str();
+    if host == "localhost" || host.ends_with(".localhost") {
+        return refuse("`localhost` is the command's own", "a command reaches itself there without leave, and this machine never");
+    }
+    let metadata = ["metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"];
+    let v4 = host.parse::<Ipv4Addr>().ok();
+    let v6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).and_then(|rest| rest.parse::<Ipv6Addr>().ok());
+    let local = v4.is_some_and(|v4| v4.is_loopback() || v4.is_unspecified())
+        || v6.is_some_and(|v6| v6.is_loopback() || v6.is_unspecified());
+    if local {
+        return refuse(format!("`{host}` is this machine"), "a command cannot be let out to the machine it runs on");
+    }
+    // Alibaba, Azure and Oracle keep theirs outside the link-local range; AWS and Google have unique local ones for IPv6.
+    let known_v4 = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
+    let known_v6 = |v6: Ipv6Addr| {
+        let segments = v6.segments();
+        segments[..2] == [0xfd00, 0xec2] || (segments[..2] == [0xfd20, 0xce] && segments[7] == 0x254)
+    };
+    if metadata.contains(&host)
+        || v4.is_some_and(|v4| v4.is_link_local() || known_v4.contains(&v4.octets()))
+        || v6.is_some_and(|v6| v6.is_unicast_link_local() || known_v6(v6))
+    {
+        return refuse(
+            format!("`{host}` can never be allowed"),
+            "link-local addresses and metadata services hand out this machine's credentials",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(text: &str) -> (bool, String, Option<u16>) {
+        let pattern = parse(text, true).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        (pattern.below, pattern.host, pattern.port)
+    }
+
+    fn replacement(text: &str) -> Option<String> {
+        parse(text, true).expect_err(text).replacement
+    }
+
+    #[test]
+    fn one_text_has_one_meaning() {
+        assert_eq!(allowed("X.com."), (false, "x.com".into(), Some(443)));
+        assert_eq!(allowed("*.x.com:80"), (true, "x.com".into(), Some(80)));
+        assert_eq!(allowed("x_y.com:*"), (false, "x_y.com".into(), None));
+        assert_eq!(allowed("[2001:DB8::1]:22"), (false, "[2001:db8::1]".into(), Some(22)));
+        assert_eq!(allowed("[::ffff:192.0.2.1]"), (false, "192.0.2.1".into(), Some(443)));
+    }
+
+    #[test]
+    fn what_other_tools_read_otherwise_is_rewritten() {
+        assert_eq!(replacement("**.x.com").as_deref(), Some("*.x.com"));
+        assert_eq!(replacement(".x.com:80").as_deref(), Some("*.x.com:80"));
+        assert_eq!(replacement("api*.x.com").as_deref(), Some("*.x.com"));
+        assert_eq!(replacement("https://u@x.com/a?b").as_deref(), Some("x.com"));
+        assert_eq!(replacement("http://x.com").as_deref(), Some("x.com:80"));
+        assert_eq!(replacement("x.com/a").as_deref(), Some("x.com"));
+        assert_eq!(replacement("2001:db8::1").as_deref(), Some("[2001:db8::1]"));
+    }
+
+    #[test]
+    fn hostile_texts_are_refused() {
+        let long = format!("{}.com", "a".repeat(64));
+        for text in [
+            "", ".", "*", "*:25", "*.com", "a..b", "-a.com", "a-.com", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "1.2.3.256",
+            "x.com:0", "x.com:65536", "x.com:+1", "x.com:080", "x.com:", "a:b:c", "x\0.com", "x.com\n", "x com", "x%2ecom", "[::1", "[::1]x",
+            "[fe80::1%eth0]", "b\u{fc}cher.de", "\u{430}pple.com", "10.0.0.0/8", "*.10.0.0.1", "*.[2001:db8::1]", "localhost", "a.localhost",
+            "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "metadata.google.internal", "100.100.100.200",
+            "[fd00:ec2::254]", "[fe80::1]", "0.0.0.0", "*.*.x.com", &long,
+        ] {
+            assert!(parse(text, true).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn more_can_be_denied_than_allowed() {
+        assert_eq!(parse("*:25", false), Ok(HostPattern { below: true, host: String::new(), port: Some(25) }));
+        assert!(parse("169.254.169.254", false).is_ok());
+        assert!(parse("*.com", false).is_ok());
+    }
+}

@@ -1,0 +1,417 @@
+//! The whole of a file: its edition, its one profile or fragment, and what is wrong around them.
+
+use super::ast::{Comment, File, FileKind, Word};
+use super::build::Builder;
+use super::diagnose::{Refused, shown};
+use super::grammar::{Grammar, Rule};
+use super::outline::{Item, MAX_LINE, Outline, Piece, PieceKind, outline};
+use super::words::{TOP, Vocabulary, either_word};
+use super::{repeats, strings};
+use crate::finding::{self, Edit, Finding, Severity};
+use crate::source::{FileId, Sources, Span, Spanned};
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+
+/// The only edition of the language there is.
+pub const EDITION: u32 = 1;
+
+/// The most findings one file gives; a last one says how many there were beyond.
+pub const MAX_FINDINGS: usize = 100;
+
+/// What parsing gives. With an error among the findings, the tree lacks what is wrong.
+#[derive(Debug, Clone)]
+pub struct Parsed {
+    /// None where the file holds no profile and no fragment.
+    pub file: Option<File>,
+    pub findings: Vec<Finding>,
+}
+
+/// Parses one file. Every wrong statement is a finding, and never a failure; time grows with the length of the text.
+pub fn parse(sources: &Sources, id: FileId) -> Parsed {
+    let text = &*sources.file(id).text;
+    let outline = outline(text);
+    let mut parser = Parser { text, file: id, pieces: &outline.pieces, findings: Vec::new(), beyond: 0, misplaced: false };
+    let comments = parser.survey();
+    let mut file = parser.file(&outline);
+    parser.braces(&outline);
+    if let Some(file) = &mut file {
+        repeats::check(&file.statements, &mut parser.findings);
+        file.comments = comments;
+    }
+    Parsed { file, findings: parser.finish(sources) }
+}
+
+/// The state of parsing one file.
+pub(super) struct Parser<'a> {
+    pub text: &'a str,
+    pub file: FileId,
+    pub pieces: &'a [Piece],
+    pub findings: Vec<Finding>,
+    /// Wrong statements that were counted and not described.
+    beyond: usize,
+    /// Whether a statement was met in a block of another kind: then a missing brace has been told of.
+    pub misplaced: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// Describes what is wrong, unless enough has been: then it only counts.
+    pub fn report(&mut self, describe: impl FnOnce(&Self) -> Finding) {
+        if self.findings.len() >= MAX_FINDINGS {
+            self.beyond += 1;
+        } else {
+            let finding = describe(self);
+            self.findings.push(finding);
+        }
+    }
+
+    pub fn span(&self, piece: Piece) -> Span {
+        Span::new(self.file, piece.range())
+    }
+
+    pub fn str(&self, piece: Piece) -> &'a str {
+        self.text.get(piece.range()).unwrap_or_default()
+    }
+
+    /// The pieces of a statement that mean something.
+    pub fn words(&self, item: &Item) -> Vec<Piece> {
+        let pieces = self.pieces.get(item.pieces.clone()).unwrap_or_default();
+        let meant = pieces.iter().filter(|piece| !matches!(piece.kind, PieceKind::Comment | PieceKind::EndOfLine));
+        meant.copied().collect()
+    }
+
+    /// The whole of a statement, its block included.
+    pub fn item_span(&self, item: &Item) -> Span {
+        let words = self.words(item);
+        let open = item.block.as_ref().map(|block| block.open);
+        let first = words.first().copied().or(open);
+        let close = item.block.as_ref().and_then(|block| block.close);
+        let last = close.or(open).or(words.last().copied());
+        match (first, last) {
+            (Some(first), Some(last)) => self.span(first).to(self.span(last)),
+            _ => Span::new(self.file, 0..0),
+        }
+    }
+
+    /// Comments, and what must not stand anywhere: characters that cannot be seen, lines that are too long.
+    fn survey(&mut self) -> Vec<Comment> {
+        let mut comments = Vec::new();
+        let mut fresh_line = true;
+        for &piece in self.pieces {
+            let text = self.str(piece);
+            if self.findings.len() < MAX_FINDINGS {
+                let comment = piece.kind == PieceKind::Comment;
+                let cooked = matches!(piece.kind, PieceKind::Cooked | PieceKind::OpenCooked);
+                if piece.kind != PieceKind::EndOfLine {
+                    strings::hidden(self.file, piece.start as usize, text, comment, cooked, &mut self.findings);
+                }
+            }
+            if piece.kind == PieceKind::Comment {
+                let body = text.trim_start_matches('#').trim_start();
+                let lead = u32::try_from(text.len() - body.len()).unwrap_or_default();
+                let text = body.trim_end().to_owned();
+                comments.push(Comment { span: self.span(piece), text, lead, own_line: fresh_line });
+            }
+            fresh_line = piece.kind == PieceKind::EndOfLine;
+        }
+        comments
+    }
+
+    /// What is wrong with the braces, and lines too long to be read.
+    fn braces(&mut self, outline: &Outline) {
+        for range in &outline.long_lines {
+            self.report(|parser| {
+                let head: String = parser.text.get(range.clone()).unwrap_or_default().chars().take(40).collect();
+                let span = Span::new(parser.file, range.start..range.start + head.len());
+                Finding::new("syntax", Severity::Error, format!("a line of {} bytes", range.len()))
+                    .at(span, "begins here")
+                    .help(format!("a line may have {MAX_LINE} bytes; the whole of it was passed over"))
+            });
+        }
+        if let Some(brace) = outline.too_deep {
+            self.report(|parser| {
+                Finding::new("syntax", Severity::Error, "blocks nest too deeply")
+                    .at(parser.span(brace), "what follows here was passed over")
+                    .help("no block of the language stands more than two deep in a profile")
+            });
+        }
+        for brace in &outline.stray {
+            self.report(|parser| {
+                let span = parser.span(*brace);
+                Finding::new("syntax", Severity::Error, "a `}` that closes nothing")
+                    .at(span, "no block is open here")
+                    .help("remove it, or look for a `{` missing above")
+            });
+        }
+        if !self.misplaced && outline.too_deep.is_none() {
+            self.unclosed(&outline.items);
+        }
+    }
+
+    fn unclosed(&mut self, items: &[Item]) {
+        for item in items {
+            let Some(block) = &item.block else { continue };
+            if block.close.is_none() {
+                let words = self.words(item);
+                let name = words.first().map_or("{", |piece| self.str(*piece));
+                self.report(|parser| {
+                    let end = parser.text.trim_end().len();
+                    let last = parser.text.get(..end).and_then(|text| text.chars().next_back());
+                    let begin = end - last.map_or(0, char::len_utf8);
+                    Finding::new("syntax", Severity::Error, format!("the block of `{}` is not closed", shown(name)))
+                        .at(parser.span(block.open), "opened here")
+                        .at(Span::new(parser.file, begin..end), "a `}` is missing after this")
+                });
+            }
+            self.unclosed(&block.items);
+        }
+    }
+
+    /// The strings of a statement; a wrong one is told of here, and the statement is not looked at further.
+    pub fn sound(&mut self, item: &Item) -> bool {
+        let mut sound = true;
+        for piece in self.words(item) {
+            let text = self.str(piece);
+            match piece.kind {
+                PieceKind::OpenCooked | PieceKind::OpenRaw => {
+                    sound = false;
+                    self.report(|parser| {
+                        let closing = text.find('"').map_or("\"".into(), |at| {
+                            if piece.kind == PieceKind::OpenRaw { format!("\"{}", &text[1..at]) } else { "\"".into() }
+                        });
+                        Finding::new("syntax", Severity::Error, "a text that is not closed")
+                            .at(parser.span(piece), "opened here, and its line ends")
+                            .help(format!("close it with `{}` on the same line", shown(&closing)))
+                    });
+                }
+                PieceKind::Cooked => {
+                    let mut wrong = Vec::new();
+                    strings::check_cooked(self.file, piece.start as usize, text, &mut wrong);
+                    sound &= wrong.is_empty();
+                    for finding in wrong {
+                        self.report(|_| finding);
+                    }
+                }
+                _ => {}
+            }
+            // Told of by the survey.
+            sound &= text.is_ascii() || !text.contains(strings::is_hidden);
+        }
+        if let Some(bracket) = item.open_bracket {
+            sound = false;
+            self.report(|parser| {
+                Finding::new("syntax", Severity::Error, "a list that is not closed")
+                    .at(parser.span(bracket), "opened here")
+                    .help("close it with `]`")
+            });
+        }
+        if item.glued {
+            let words = self.words(item);
+            let first = words.first().copied().or(item.block.as_ref().map(|block| block.open));
+            self.report(|parser| {
+                let span = first.map_or(parser.item_span(item), |first| parser.span(first));
+                let at = Span { end: span.start, ..span };
+                Finding::new("syntax", Severity::Error, "text after the closing brace")
+                    .at(span, "expected the end of the line or a `;`")
+                    .help("begin the next statement on its own line")
+                    .fix("put a `;` before it", vec![Edit { span: at, replacement: "; ".into() }], true)
+            });
+        }
+        sound
+    }
+
+    /// Parses the words of a statement as `rule`, and gives what is in it with the place where it begins.
+    pub fn take(&mut self, rule: Rule, item: &Item, statement: &str) -> Option<(Pair<'a, Rule>, usize)> {
+        let words = self.words(item);
+        let (first, last) = (words.first()?, words.last()?);
+        let base = first.start as usize;
+        let text = self.text.get(base..last.end as usize)?;
+        match Grammar::parse(rule, text) {
+            Ok(mut pairs) => pairs.next()?.into_inner().next().map(|pair| (pair, base)),
+            Err(error) => {
+                self.report(|parser| {
+                    let offset = match error.location {
+                        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+                    };
+                    let expected = match &error.variant {
+                        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+                        ErrorVariant::CustomError { .. } => &[],
+                    };
+                    let (file, text) = (parser.file, parser.text);
+                    Refused { file, text, pieces: &words, statement, at: base + offset, expected }.finding()
+                });
+                None
+            }
+        }
+    }
+
+    pub fn builder(&mut self, base: usize) -> Builder<'_> {
+        Builder { file: self.file, base, findings: &mut self.findings }
+    }
+
+    fn file(&mut self, outline: &Outline) -> Option<File> {
+        let mut edition = None;
+        let mut head: Option<(File, Span)> = None;
+        let mut outside = false;
+        let mut items = outline.items.iter().peekable();
+        while let Some(item) = items.next() {
+            let first = self.words(item).first().copied();
+            let word = first.map_or("", |piece| self.str(piece));
+            match word {
+                "edition" => self.edition(item, &mut edition),
+                "profile" | "fragment" => {
+                    // A brace on the next line is told of and taken.
+                    let below = items.next_if(|next| item.block.is_none() && next.pieces.is_empty());
+                    let found = self.head(item, below, word == "profile");
+                    match (&head, found) {
+                        (Some((_, first)), _) => {
+                            let (first, span) = (*first, self.item_span(item));
+                            self.report(|parser| {
+                                let words = parser.words(item);
+                                let here = words.first().zip(words.last()).map_or(span, |(a, b)| parser.span(*a).to(parser.span(*b)));
+                                Finding::new("syntax", Severity::Error, "a second profile or fragment in one file")
+                                    .at(here, "the second")
+                                    .at(first, "the first")
+                                    .help("one file holds one profile; move this one to a file of its own")
+                            });
+                        }
+                        (None, Some(found)) => head = Some(found),
+                        (None, None) => outside = true,
+                    }
+                }
+                _ => {
+                    let told = std::mem::replace(&mut outside, true);
+                    let after = head.is_some();
+                    if !told || after {
+                        self.stranger(item, first, word, after);
+                    }
+                    if !after && !told && super::words::STATEMENTS.contains(&word) {
+                        // Every wrong statement is told of in one run, also where the profile around them is missing.
+                        outside = true;
+                    }
+                }
+            }
+        }
+        if head.is_none() && !outside {
+            self.report(|parser| {
+                let end = parser.text.trim_end().len();
+                let finding = Finding::new("syntax", Severity::Error, "the file holds no profile");
+                finding
+                    .at(Span::new(parser.file, end..end), "expected `profile \"NAME\" { … }`")
+                    .help("`palisade init` writes one to start from")
+            });
+        }
+        let (mut file, _) = head?;
+        if edition.is_none() && !outline.items.iter().any(|item| self.words(item).first().is_some_and(|p| self.str(*p) == "edition")) {
+            self.report(|parser| {
+                let start = if parser.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+                let at = Span::new(parser.file, start..start);
+                Finding::new("edition", Severity::Error, "the file does not say its edition")
+                    .at(file.head, "expected `edition 1` above")
+                    .help("begin the file with `edition 1`: it keeps its meaning when the language changes")
+                    .fix("write `edition 1` at the top", vec![Edit { span: at, replacement: "edition 1\n\n".into() }], true)
+            });
+        }
+        file.edition = edition;
+        Some(file)
+    }
+
+    fn edition(&mut self, item: &Item, edition: &mut Option<Spanned<u32>>) {
+        if !self.sound(item) {
+            return;
+        }
+        if let Some(block) = &item.block {
+            self.report(|parser| {
+                Finding::new("syntax", Severity::Error, "`edition` takes no block").at(parser.span(block.open), "here")
+            });
+        }
+        let Some((pair, base)) = self.take(Rule::only_edition, item, "edition") else { return };
+        let statement = self.builder(base).span(&pair);
+        let Some(number) = pair.into_inner().find(|pair| pair.as_rule() == Rule::number) else { return };
+        let span = self.builder(base).span(&number);
+        if number.as_str() != "1" {
+            self.report(|_| {
+                Finding::new("edition", Severity::Error, format!("unknown edition `{}`", shown(number.as_str())))
+                    .at(span, "not an edition of the language")
+                    .help("this version knows `edition 1`; a later version may know more")
+            });
+        }
+        if let Some(first) = edition {
+            let first = first.span;
+            self.report(|_| {
+                Finding::new("repeated-statement", Severity::Error, "`edition` is stated twice")
+                    .at(statement, "again here")
+                    .at(first, "first here")
+            });
+        } else {
+            *edition = Some(Spanned::new(EDITION, statement));
+        }
+    }
+
+    fn head(&mut self, item: &Item, below: Option<&Item>, profile: bool) -> Option<(File, Span)> {
+        let word = if profile { "profile" } else { "fragment" };
+        let kind = if profile { FileKind::Profile } else { FileKind::Fragment };
+        let parsed = if self.sound(item) { self.take(Rule::only_file_head, item, word) } else { None };
+        let block = item.block.as_ref().or(below.and_then(|item| item.block.as_ref()));
+        match (&item.block, block) {
+            (None, Some(block)) => self.brace_below(item, block.open),
+            (_, None) if parsed.is_some() => self.no_block(item),
+            _ => {}
+        }
+        let mut statements = Vec::new();
+        if let Some(block) = block {
+            self.statements(&block.items, super::blocks::Place::File(kind), &mut statements);
+        }
+        let (pair, base) = parsed?;
+        let head = self.builder(base).span(&pair);
+        let quoted = pair.into_inner().find(|pair| pair.as_rule() == Rule::quoted)?;
+        let name = self.builder(base).word(quoted)?;
+        if name.value.trim().is_empty() {
+            let span = name.span;
+            self.report(|_| Finding::new("syntax", Severity::Error, format!("a {word} without a name")).at(span, "empty"));
+        }
+        let name = Word::new(name.value, name.span);
+        let (id, comments) = (self.file, Vec::new());
+        Some((File { id, edition: None, kind, name, head, statements, comments }, head))
+    }
+
+    /// Something at the top of a file that does not belong there.
+    fn stranger(&mut self, item: &Item, first: Option<Piece>, word: &str, after: bool) {
+        self.report(|parser| {
+            let span = first.map_or(parser.item_span(item), |piece| parser.span(piece));
+            let quote = shown(word);
+            if after {
+                return Finding::new("syntax", Severity::Error, format!("`{quote}` stands outside the profile"))
+                    .at(span, "after the closing brace")
+                    .help("nothing may follow the profile; look for a `}` too many above");
+            }
+            if super::words::STATEMENTS.contains(&word) {
+                return Finding::new("syntax", Severity::Error, format!("`{quote}` stands outside a profile"))
+                    .at(span, "expected `profile \"NAME\" {` before this")
+                    .help("statements stand in `profile \"NAME\" { … }`");
+            }
+            let what = if first.is_some() { format!("unknown word `{quote}`") } else { "a block without a name".into() };
+            let finding = Finding::new("unknown-word", Severity::Error, what)
+                .at(span, format!("expected {}", either_word(TOP.iter().copied())));
+            match Vocabulary::Top.meant(word) {
+                Some(meant) => finding
+                    .help(format!("did you mean `{meant}`?"))
+                    .fix(format!("write `{meant}`"), vec![Edit { span, replacement: meant.into() }], false),
+                None => finding.help("a file begins with `edition 1` and holds one `profile \"NAME\" { … }`"),
+            }
+        });
+    }
+
+    fn finish(mut self, sources: &Sources) -> Vec<Finding> {
+        finding::sort(&mut self.findings);
+        let beyond = self.beyond + self.findings.len().saturating_sub(MAX_FINDINGS);
+        self.findings.truncate(MAX_FINDINGS);
+        if beyond > 0 {
+            let message = format!("{beyond} more errors in `{}` are not shown", sources.file(self.file).name);
+            let end = self.text.len();
+            let last = Finding::new("syntax", Severity::Error, message).at(Span::new(self.file, end..end), "to here");
+            self.findings.push(last.help("most of them are likely to have one cause: begin with the first"));
+        }
+        self.findings
+    }
+}
