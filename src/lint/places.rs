@@ -6,7 +6,7 @@ use crate::finding::Edit;
 use crate::host::{Hop, Resolution};
 use crate::plan::{Decider, Operation, Protection};
 use crate::policy::{Access, Denial, Root};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use camino::Utf8Path;
 use std::collections::HashMap;
 
@@ -84,6 +84,12 @@ pub fn denials<'a>(context: &Context<'a>) -> impl Iterator<Item = (&'a Denial, &
 /// are the links beyond that.
 pub fn own_hop<'a>(found: &'a Resolution, root: Option<&Resolution>) -> Option<&'a Hop> {
     found.hops.iter().find(|hop| !root.is_some_and(|root| root.hops.contains(hop)))
+}
+
+/// Whether a file ships with the program: nobody can write an allowance there, and it speaks for every profile.
+pub fn is_shipped(sources: &Sources, file: FileId) -> bool {
+    let file = sources.file(file);
+    file.path.is_none() && file.name.starts_with("std/")
 }
 
 /// Whether a program may read the path, or anything below it that no rule names.

@@ -57,8 +57,8 @@ impl Machine {
         machine.add("/home/dev/project/linked.env", Kind::Symlink("/home/dev/other/.env".into()));
         machine.add("/home/dev/work", Kind::Symlink("project".into()));
         machine.add("/home/dev/project/third-party", Kind::Symlink("vendor".into()));
-        machine.add("/home/dev/project/unreadable", Kind::Directory);
-        machine.unreadable.insert("/home/dev/project/unreadable".into());
+        machine.add("/home/dev/other/unreadable", Kind::Directory);
+        machine.unreadable.insert("/home/dev/other/unreadable".into());
         machine
     }
 
@@ -209,6 +209,12 @@ impl Case {
     /// What follows stands in a fragment, in a file of its own.
     pub fn in_fragment(&mut self) -> &mut Self {
         self.writing = 1;
+        self
+    }
+
+    /// What follows stands in the profile again.
+    pub fn in_profile(&mut self) -> &mut Self {
+        self.writing = 0;
         self
     }
 

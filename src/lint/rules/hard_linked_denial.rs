@@ -12,12 +12,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports every denied file with more hard links than are denied with it. The other names may be anywhere on the disk.
+    /// Reports every denied file with more hard links than are denied with it. The other names may be anywhere
+    /// on the disk.
     ///
     /// ## Why it is bad
     ///
-    /// Walls stand around names, and the other name of the file is not denied: whoever reads it there reads the secret. No search of the roots
-    /// settles where the other name is, for it may move into one at any time.
+    /// Walls stand around names, and the other name of the file is not denied: whoever reads it there reads the
+    /// secret. No search of the roots settles where the other name is, for it may move into one at any time.
     ///
     /// ## Example
     ///
@@ -39,8 +40,9 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. `find DIR -samefile F` finds the other names. Package managers that link from a
-    /// store can be told to copy: `package-import-method=copy` for pnpm, `UV_LINK_MODE=copy` for uv.
+    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. `find DIR -samefile F` finds the other
+    /// names. Package managers that link from a store can be told to copy: `package-import-method=copy` for
+    /// pnpm, `UV_LINK_MODE=copy` for uv.
     name: "hard-linked-denial",
     severity: Error,
     allowable: false,

@@ -7,12 +7,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `root` that lies in another one of the same file with the same access, with no root of other access between them.
+    /// Reports a `root` that lies in another one of the same file with the same access, with no root of other
+    /// access between them.
     ///
     /// ## Why it is bad
     ///
-    /// It grants nothing that is not granted already. Its reader takes it for the place where the access comes from, and expects that removing it takes the
-    /// access away.
+    /// It grants nothing that is not granted already. Its reader takes it for the place where the access comes
+    /// from, and expects that removing it takes the access away.
     ///
     /// ## Example
     ///

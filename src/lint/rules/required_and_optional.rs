@@ -7,11 +7,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a name written under both `tools` and `optional-tools`. A member of a group may be written under `optional-tools` too.
+    /// Reports a name written under both `tools` and `optional-tools`. A member of a group may be written under
+    /// `optional-tools` too.
     ///
     /// ## Why it is bad
     ///
-    /// One of the two does not hold. Whoever reads the other expects a machine without the tool to work, or not to.
+    /// One of the two does not hold. Whoever reads the other expects a machine without the tool to work, or not
+    /// to.
     ///
     /// ## Example
     ///

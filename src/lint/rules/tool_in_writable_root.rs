@@ -11,12 +11,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports tools whose program, interpreter, libraries, helper programs or links on the way to them lie in a writable root.
+    /// Reports tools whose program, interpreter, libraries, helper programs or links on the way to them lie in
+    /// a writable root.
     ///
     /// ## Why it is bad
     ///
-    /// The command rewrites the tool, and the next run executes what it wrote: with this profile's rights, and outside it with those of the user who runs the same
-    /// tool. A link that can be changed is as good as the program.
+    /// The command rewrites the tool, and the next run executes what it wrote: with this profile's rights, and
+    /// outside it with those of the user who runs the same tool. A link that can be changed is as good as the
+    /// program.
     ///
     /// ## Example
     ///
@@ -39,7 +41,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Narrow the root, protect the tool's directory with a read-only root, or let a build directory run with `executable`, which says what it is.
+    /// Narrow the root, protect the tool's directory with a read-only root, or let a build directory run with
+    /// `executable`, which says what it is.
     name: "tool-in-writable-root",
     severity: Error,
     allowable: false,
