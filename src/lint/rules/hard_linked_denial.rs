@@ -1,6 +1,6 @@
 use crate::bind::LinkFact;
 use crate::finding::Finding;
-use crate::lint::places::{list, protection};
+use crate::lint::places::{Protections, list};
 use crate::lint::{Context, RuleInfo};
 use crate::plan::Protection;
 use crate::source::Span;
@@ -26,7 +26,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     deny "$workspace/shared.key"         # also ~/other/shared.key
+    ///     deny "$workspace/shared.key"         # also ~/.shared-keys/shared.key
     /// }
     /// ```
     ///
@@ -62,9 +62,10 @@ pub(super) fn report(
     findings: &mut Vec<Finding>,
 ) {
     let mut linked: BTreeMap<(Option<Span>, &Utf8Path), Vec<&str>> = BTreeMap::new();
+    let protections = Protections::of(context);
     for fact in &context.binding.links {
         let LinkFact::Linked { path, protected, links, known } = fact else { continue };
-        let (protection, span) = protection(context, protected);
+        let (protection, span) = protections.at(protected);
         if known < links && wanted(protection) {
             let first = if span.is_some() { Utf8Path::new("") } else { protected.as_path() };
             linked.entry((span, first)).or_default().push(path.as_str());

@@ -21,7 +21,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     root "$workspace/secrets" read-only
+    ///     root "$workspace/secrets" read-write
     ///     deny "$workspace/secrets"
     /// }
     /// ```

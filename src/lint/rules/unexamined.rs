@@ -2,7 +2,7 @@ use crate::bind::LinkFact;
 use crate::finding::Finding;
 use crate::host::{HostError, ResolveError};
 use crate::lint::Context;
-use crate::lint::places::{denials, protection};
+use crate::lint::places::{Protections, denials};
 use crate::source::Span;
 use std::collections::BTreeMap;
 
@@ -112,9 +112,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             collected.add(Some(denial.span), error);
         }
     }
+    let protections = Protections::of(context);
     for fact in &binding.links {
         if let LinkFact::Unexamined { protected, error } = fact {
-            collected.add(protection(context, protected).1, error);
+            collected.add(protections.at(protected).1, error);
         }
     }
     for (span, unexamined) in collected.0 {
