@@ -4,9 +4,9 @@ use super::Context;
 use crate::bind::BoundDenial;
 use crate::finding::Edit;
 use crate::host::{Hop, Resolution};
-use crate::plan::{Decider, Operation, Protection};
+use crate::plan::{Decider, Operation, Protected, Protection};
 use crate::policy::{Access, Denial, Root};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use camino::Utf8Path;
 use std::collections::HashMap;
 
@@ -86,19 +86,37 @@ pub fn own_hop<'a>(found: &'a Resolution, root: Option<&Resolution>) -> Option<&
     found.hops.iter().find(|hop| !root.is_some_and(|root| root.hops.contains(hop)))
 }
 
+/// Whether a file ships with the program: nobody can write an allowance there, and it speaks for every profile.
+pub fn is_shipped(sources: &Sources, file: FileId) -> bool {
+    let file = sources.file(file);
+    file.path.is_none() && file.name.starts_with("std/")
+}
+
 /// Whether a program may read the path, or anything below it that no rule names.
 pub fn is_readable(decider: &Decider<'_>, path: &Utf8Path) -> bool {
     decider.decide(Operation::Read, path).allowed || decider.decide_below(Operation::Read, path).allowed
 }
 
-/// What protects a path and the statement that says so; where it is a guard, the root it stands in.
-pub fn protection(context: &Context<'_>, path: &Utf8Path) -> (Protection, Option<Span>) {
-    let named = context.plan.protected.iter().filter(|protected| path.starts_with(&protected.path));
-    let nearest = named.max_by_key(|protected| protected.path.as_str().len());
-    let root = || Roots::of(context).holding(path).map(|root| root.statement.span);
-    match nearest {
-        Some(protected) => (protected.protection, protected.origin.span.or_else(root)),
-        None => (Protection::ReadOnly, root()),
+/// What is protected, and by which statement, indexed by path.
+pub struct Protections<'a> {
+    by_path: HashMap<&'a Utf8Path, &'a Protected>,
+    roots: Roots<'a>,
+}
+
+impl<'a> Protections<'a> {
+    pub fn of(context: &Context<'a>) -> Self {
+        let protected = context.plan.protected.iter();
+        let by_path = protected.map(|protected| (protected.path.as_path(), protected)).collect();
+        Self { by_path, roots: Roots::of(context) }
+    }
+
+    /// What protects a path and the statement that says so; where none does, as for a guard, the root it stands in.
+    pub fn at(&self, path: &Utf8Path) -> (Protection, Option<Span>) {
+        let root = || self.roots.holding(path).map(|root| root.statement.span);
+        match path.ancestors().find_map(|ancestor| self.by_path.get(ancestor)) {
+            Some(protected) => (protected.protection, protected.origin.span.or_else(root)),
+            None => (Protection::ReadOnly, root()),
+        }
     }
 }
 

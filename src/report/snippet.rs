@@ -29,7 +29,7 @@ pub struct Snippet {
 
 #[derive(Debug)]
 struct Line {
-    /// Bytes in the snippet's text, without the line end.
+    /// Bytes in the snippet's text, with the line end.
     range: Range<usize>,
     /// In the source, from 0.
     number: usize,
@@ -84,11 +84,10 @@ impl Snippet {
         };
         let mut maps: Vec<Vec<(usize, usize)>> = Vec::new();
         for (number, (range, focus)) in wanted {
-            if !snippet.lines.is_empty() {
-                snippet.text.push('\n');
-            }
             let start = snippet.text.len();
             maps.push(draw(source, &range, focus.unwrap_or(range.start), fit, cut, &mut snippet.text));
+            // Each line has its end, the last one too: there a place at the end of the file is pointed at.
+            snippet.text.push('\n');
             snippet.lines.push(Line { range: start..snippet.text.len(), number });
         }
         let map: Vec<(usize, usize)> = maps.into_iter().flatten().collect();
@@ -233,5 +232,9 @@ fn carried(map: &[(usize, usize)], offset: usize) -> usize {
 }
 
 fn wrapped(text: &str, room: usize) -> String {
-    textwrap::wrap(&shown(text), room).join("\n")
+    let options = textwrap::Options::new(room)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&shown(text), options).join("\n")
 }

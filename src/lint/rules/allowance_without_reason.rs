@@ -10,7 +10,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// The next reader cannot tell a decision from a habit, and keeps the hole open when its cause is long gone.
+    /// The next reader cannot tell a decision from a habit, and keeps the hole open when its cause is long
+    /// gone.
     ///
     /// ## Example
     ///

@@ -8,12 +8,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `root` that is the home directory or holds it, or that is one of the system's own top directories (`/etc`, `/usr`, `/var`, `/tmp`, …).
+    /// Reports a `root` that is the home directory or holds it, or that is one of the system's own top
+    /// directories (`/etc`, `/usr`, `/var`, `/tmp`, …).
     ///
     /// ## Why it is bad
     ///
-    /// A home directory holds every credential its owner has: `.ssh`, `.aws`, browser profiles, tokens of a dozen tools, and those of the tool installed
-    /// next month. Denying them one by one is a race that the profile loses. An agent that may read there and reach the network can send them away.
+    /// A home directory holds every credential its owner has: `.ssh`, `.aws`, browser profiles, tokens of a
+    /// dozen tools, and those of the tool installed next month. Denying them one by one is a race that the
+    /// profile loses. An agent that may read there and reach the network can send them away.
     ///
     /// ## Example
     ///

@@ -7,12 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a tool that was found and that cannot be started behind the walls: it is not executable, its interpreter or a library is missing, its link leads
-    /// nowhere, it is a shim without its install, or its package's record cannot be read.
+    /// Reports a tool that was found and that cannot be started behind the walls: it is not executable, its
+    /// interpreter or a library is missing, its link leads nowhere, it is a shim without its install, or its
+    /// package's record cannot be read.
     ///
     /// ## Why it is bad
     ///
-    /// A grant made from half of the facts opens too little, and the tool fails in a way that nobody understands; or too much.
+    /// A grant made from half of the facts opens too little, and the tool fails in a way that nobody
+    /// understands; or too much.
     ///
     /// ## Example
     ///
@@ -20,7 +22,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     tool "~/other/.env"                  # not a program
+    ///     tools half-installed                 # a library of it is missing
     /// }
     /// ```
     ///
@@ -28,7 +30,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     tool "/usr/bin/python3"
+    ///     tools python3
     /// }
     /// ```
     ///

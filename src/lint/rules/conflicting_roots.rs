@@ -7,11 +7,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports two `root` statements, wherever they stand, that lead to the same directory with different access.
+    /// Reports two `root` statements, wherever they stand, that lead to the same directory with different
+    /// access.
     ///
     /// ## Why it is bad
     ///
-    /// Statements are a set; neither of the two comes first. One of them does not hold, and its reader relies on it.
+    /// Statements are a set; neither of the two comes first. One of them does not hold, and its reader relies
+    /// on it.
     ///
     /// ## Example
     ///
@@ -33,7 +35,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Decide which is meant, and remove the other. To open a part of a read-only root for writing, state that part.
+    /// Decide which is meant, and remove the other. To open a part of a read-only root for writing, state that
+    /// part.
     name: "conflicting-roots",
     severity: Error,
     allowable: false,

@@ -1,7 +1,7 @@
 use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::Context;
-use crate::lint::places::{Roots, denials};
+use crate::lint::places::{Roots, denials, is_shipped};
 use crate::plan::{Effect, OriginKind, Scope};
 use crate::policy::{Denial, DenialKind};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,12 +12,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `deny` whose path, or the place where its pattern starts, lies in no root and in nothing else that the profile grants.
+    /// Reports a `deny` whose path, or the place where its pattern starts, lies in no root and in nothing else
+    /// that the profile grants.
     ///
     /// ## Why it is bad
     ///
-    /// Everything is denied by default, so such a denial does nothing; whoever wrote it meant to close something and missed it. A slip in the path
-    /// (`~/project/env` for `~/project/.env`, a workspace that moved) leaves the secret open while the profile looks as if it were closed.
+    /// Everything is denied by default, so such a denial does nothing; whoever wrote it meant to close
+    /// something and missed it. A slip in the path (`~/project/env` for `~/project/.env`, a workspace that
+    /// moved) leaves the secret open while the profile looks as if it were closed.
     ///
     /// ## Example
     ///
@@ -39,8 +41,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Correct the path so that it starts with the root it is about, or remove the denial. A fragment that denies on principle, whatever the roots are, can allow
-    /// this finding and say so.
+    /// Correct the path so that it starts with the root it is about, or remove the denial. A fragment that
+    /// denies on principle, whatever the roots are, can allow this finding and say so.
     name: "denial-outside-roots",
     severity: Error,
     allowable: true,
@@ -51,6 +53,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     let granted = Granted::of(context, &roots);
     for (denial, bound) in denials(context) {
+        if is_shipped(context.sources, denial.span.file) {
+            continue;
+        }
         let path = match &denial.kind {
             DenialKind::Path(_) => bound.paths.first().map(|denied| denied.path.clone()),
             DenialKind::Glob(pattern) => canonical(context, &glob_head(&pattern.value)),
@@ -190,6 +195,13 @@ mod tests {
         let mut case = Case::in_workspace();
         case.tool("git", None, false, found("git", "/usr/bin/git")).deny("/usr/bin/git").deny("/usr/bin/python3");
         assert_eq!(case.found("denial-outside-roots").len(), 1);
+    }
+
+    #[test]
+    fn what_ships_denies_on_principle() {
+        let mut case = Case::in_workspace();
+        case.in_fragment().deny("/home/dev/other/.env");
+        assert!(case.found("denial-outside-roots").is_empty());
     }
 
     #[test]

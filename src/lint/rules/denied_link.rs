@@ -12,13 +12,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `deny` of a symbolic link whose target lies in no root, and a pattern that denies links whose targets stay readable. A link to what is
-    /// denied itself is not reported.
+    /// Reports a `deny` of a symbolic link whose target lies in no root, and a pattern that denies links whose
+    /// targets stay readable. A link to what is denied itself is not reported.
     ///
     /// ## Why it is bad
     ///
-    /// The denial closes the link, not what it leads to. Dotfile managers (stow, home-manager) make such links: the secret lies in another
-    /// tree, closed today only because no root holds it. A root added there opens it, and this denial will look as if it were closed still.
+    /// The denial closes the link, not what it leads to. Dotfile managers (stow, home-manager) make such links:
+    /// the secret lies in another tree, closed today only because no root holds it. A root added there opens
+    /// it, and this denial will look as if it were closed still.
     ///
     /// ## Example
     ///
@@ -42,8 +43,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Deny the target too where a root holds it. Where none does, remove the denial, or allow this finding and say where the
-    /// target lies.
+    /// Deny the target too where a root holds it. Where none does, remove the denial, or allow this finding and
+    /// say where the target lies.
     name: "denied-link",
     severity: Error,
     allowable: true,

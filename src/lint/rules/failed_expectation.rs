@@ -12,11 +12,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Asks the decision function every question under `expect` and reports each answer that is not the expected one, with the statement that decided.
+    /// Asks the decision function every question under `expect` and reports each answer that is not the
+    /// expected one, with the statement that decided.
     ///
     /// ## Why it is bad
     ///
-    /// Expectations are the tests of a policy. One that fails says that a secret can be read after all, or that the work cannot be done.
+    /// Expectations are the tests of a policy. One that fails says that a secret can be read after all, or that
+    /// the work cannot be done.
     ///
     /// ## Example
     ///
@@ -43,7 +45,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Change the statement that decided, or the expectation. `palisade why` answers the same question with more words.
+    /// Change the statement that decided, or the expectation. `palisade why` answers the same question with
+    /// more words.
     name: "failed-expectation",
     severity: Error,
     allowable: false,
@@ -226,8 +229,8 @@ mod tests {
         let mut case = Case::in_workspace();
         case.root("/home/dev/other", Access::ReadOnly)
             .expect("raed", "/home/dev/other", false)
-            .expect("read", "/home/dev/project/unreadable/x", false)
-            .expect("read", "/home/dev/project/unreadable/x", true);
+            .expect("read", "/home/dev/other/unreadable/x", false)
+            .expect("read", "/home/dev/other/unreadable/x", true);
         assert_eq!(case.found("failed-expectation").len(), 3);
     }
 }

@@ -15,8 +15,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Such a pattern matches nothing, now or until the directory is made, and the usual cause is a slip in its name: the
-    /// files it was written for are open.
+    /// Such a pattern matches nothing, now or until the directory is made, and the usual cause is a slip in its
+    /// name: the files it was written for are open.
     ///
     /// ## Example
     ///

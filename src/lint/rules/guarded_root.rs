@@ -8,11 +8,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a writable `root` at or below a path that is guarded in another writable root: `.git/hooks`, `.vscode`, an agent's own configuration.
+    /// Reports a writable `root` at or below a path that is guarded in another writable root: `.git/hooks`,
+    /// `.vscode`, an agent's own configuration.
     ///
     /// ## Why it is bad
     ///
-    /// A guard beats the writable root, so the statement does not hold. If it did, the command could write what runs later with its user's full rights.
+    /// A guard beats the writable root, so the statement does not hold. If it did, the command could write what
+    /// runs later with its user's full rights.
     ///
     /// ## Example
     ///
@@ -33,7 +35,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Remove the root. Where the command really is to write there, lift the guard: `unguard "PATH" because "…"`.
+    /// Remove the root. Where the command really is to write there, lift the guard: `unguard "PATH" because
+    /// "…"`.
     name: "guarded-root",
     severity: Error,
     allowable: false,

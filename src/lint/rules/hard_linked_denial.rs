@@ -1,6 +1,6 @@
 use crate::bind::LinkFact;
 use crate::finding::Finding;
-use crate::lint::places::{list, protection};
+use crate::lint::places::{Protections, list};
 use crate::lint::{Context, RuleInfo};
 use crate::plan::Protection;
 use crate::source::Span;
@@ -12,12 +12,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports every denied file with more hard links than are denied with it. The other names may be anywhere on the disk.
+    /// Reports every denied file with more hard links than are denied with it. The other names may be anywhere
+    /// on the disk.
     ///
     /// ## Why it is bad
     ///
-    /// Walls stand around names, and the other name of the file is not denied: whoever reads it there reads the secret. No search of the roots
-    /// settles where the other name is, for it may move into one at any time.
+    /// Walls stand around names, and the other name of the file is not denied: whoever reads it there reads the
+    /// secret. No search of the roots settles where the other name is, for it may move into one at any time.
     ///
     /// ## Example
     ///
@@ -25,7 +26,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     deny "$workspace/shared.key"         # also ~/other/shared.key
+    ///     deny "$workspace/shared.key"         # also ~/.shared-keys/shared.key
     /// }
     /// ```
     ///
@@ -39,8 +40,9 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. `find DIR -samefile F` finds the other names. Package managers that link from a
-    /// store can be told to copy: `package-import-method=copy` for pnpm, `UV_LINK_MODE=copy` for uv.
+    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. `find DIR -samefile F` finds the other
+    /// names. Package managers that link from a store can be told to copy: `package-import-method=copy` for
+    /// pnpm, `UV_LINK_MODE=copy` for uv.
     name: "hard-linked-denial",
     severity: Error,
     allowable: false,
@@ -60,9 +62,10 @@ pub(super) fn report(
     findings: &mut Vec<Finding>,
 ) {
     let mut linked: BTreeMap<(Option<Span>, &Utf8Path), Vec<&str>> = BTreeMap::new();
+    let protections = Protections::of(context);
     for fact in &context.binding.links {
         let LinkFact::Linked { path, protected, links, known } = fact else { continue };
-        let (protection, span) = protection(context, protected);
+        let (protection, span) = protections.at(protected);
         if known < links && wanted(protection) {
             let first = if span.is_some() { Utf8Path::new("") } else { protected.as_path() };
             linked.entry((span, first)).or_default().push(path.as_str());

@@ -8,12 +8,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports files in a read-only root inside a writable one, and guarded files such as `.git/config`, with more hard links than are protected with
-    /// them.
+    /// Reports files in a read-only root inside a writable one, and guarded files such as `.git/config`, with
+    /// more hard links than are protected with them.
     ///
     /// ## Why it is bad
     ///
-    /// Walls stand around names. Where the other name of the file can be written, the protected file changes with it, for it is the same file.
+    /// Walls stand around names. Where the other name of the file can be written, the protected file changes
+    /// with it, for it is the same file.
     ///
     /// ## Example
     ///
@@ -35,8 +36,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. Package managers that link from a store can be told to copy:
-    /// `package-import-method=copy` for pnpm, `UV_LINK_MODE=copy` for uv.
+    /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. Package managers that link from a store can
+    /// be told to copy: `package-import-method=copy` for pnpm, `UV_LINK_MODE=copy` for uv.
     name: "hard-linked-file",
     severity: Error,
     allowable: false,

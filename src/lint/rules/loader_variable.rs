@@ -7,13 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports variables under `env`, passed or set, that a loader, a shell, an interpreter or git takes code or commands from: `LD_PRELOAD`,
-    /// `BASH_ENV`, `PYTHONSTARTUP`, `NODE_OPTIONS`, `GIT_SSH_COMMAND` and their like.
+    /// Reports variables under `env`, passed or set, that a loader, a shell, an interpreter or git takes code
+    /// or commands from: `LD_PRELOAD`, `BASH_ENV`, `PYTHONSTARTUP`, `NODE_OPTIONS`, `GIT_SSH_COMMAND` and their
+    /// like.
     ///
     /// ## Why it is bad
     ///
-    /// The list of tools no longer says what runs. Passed, the caller's environment decides it, unseen by the reviewer; set to a path in
-    /// a writable root, the command decides it for the next one.
+    /// The list of tools no longer says what runs. Passed, the caller's environment decides it, unseen by the
+    /// reviewer; set to a path in a writable root, the command decides it for the next one.
     ///
     /// ## Example
     ///
@@ -35,8 +36,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Leave it out. Where a tool needs its libraries or modules named, set the variable to a path that nobody behind the walls can write, and allow this finding with
-    /// the reason.
+    /// Leave it out. Where a tool needs its libraries or modules named, set the variable to a path that nobody
+    /// behind the walls can write, and allow this finding with the reason.
     name: "loader-variable",
     severity: Warning,
     allowable: true,
@@ -44,7 +45,7 @@ rule! {
 }
 
 /// Name, or the beginning of one where it ends in `_`, and what takes code from it. From ld.so(8), dyld(1), bash(1), git(1) and the interpreters' own manuals.
-const VARIABLES: [(&str, &str); 36] = [
+const LOADED: [(&str, &str); 35] = [
     ("LD_", "the loader takes libraries from it"),
     ("DYLD_", "the loader takes libraries from it"),
     ("GCONV_PATH", "the C library takes modules from it"),
@@ -73,38 +74,52 @@ const VARIABLES: [(&str, &str); 36] = [
     ("JAVA_TOOL_OPTIONS", "java takes options from it, agents among them"),
     ("_JAVA_OPTIONS", "java takes options from it, agents among them"),
     ("CLASSPATH", "java takes classes from it"),
-    ("GIT_", "git takes commands and configuration from variables of this kind"),
-    ("EDITOR", "programs run it"),
-    ("VISUAL", "programs run it"),
-    ("PAGER", "programs run it"),
-    ("LESSOPEN", "less runs it"),
-    ("SSH_ASKPASS", "ssh runs it"),
-    ("RUSTC_WRAPPER", "cargo runs it"),
+    ("GIT_COMMON_DIR", "git takes configuration, commands in it, from there"),
+    ("GIT_CONFIG", "git takes configuration, commands in it, from there"),
+    ("GIT_CONFIG_", "git takes configuration, commands in it, from there"),
+    ("GIT_DIR", "git takes configuration, commands in it, from there"),
+    ("GIT_EXEC_PATH", "git takes its programs from there"),
+    ("GIT_TEMPLATE_DIR", "git takes hooks from there"),
     ("MAKEFLAGS", "make takes options from it, --eval among them"),
 ];
 
-/// Variables of git that only name people and dates.
-const HARMLESS: [&str; 6] = [
-    "GIT_AUTHOR_DATE",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_NAME",
-    "GIT_COMMITTER_DATE",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_NAME",
+/// Variables that hold a command. Set to the bare name of a tool they are harmless: only granted tools run.
+const RUN: [&str; 14] = [
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "LESSOPEN",
+    "PAGER",
+    "RUSTC_WRAPPER",
+    "SSH_ASKPASS",
+    "VISUAL",
 ];
 
-fn effect(name: &str) -> Option<&'static str> {
-    if HARMLESS.contains(&name) {
+/// What the variable does to the choice of code; `value` is `None` where the caller's is passed.
+fn effect(name: &str, value: Option<&str>) -> Option<&'static str> {
+    // An empty value takes the variable's effect away.
+    if value == Some("") {
         return None;
     }
+    if RUN.contains(&name) {
+        let is_bare = |value: &str| {
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+'))
+        };
+        return if value.is_some_and(is_bare) { None } else { Some("programs run the command in it") };
+    }
     let named = |variable: &str| name == variable || (variable.ends_with('_') && name.starts_with(variable));
-    VARIABLES.iter().find(|(variable, _)| named(variable)).map(|&(_, effect)| effect)
+    LOADED.iter().find(|(variable, _)| named(variable)).map(|&(_, effect)| effect)
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for entry in &context.policy.env {
-        // An empty value takes the variable's effect away.
-        let Some(effect) = effect(&entry.name).filter(|_| entry.value.as_deref() != Some("")) else { continue };
+        let Some(effect) = effect(&entry.name, entry.value.as_deref()) else { continue };
         findings.push(
             INFO.finding(format!("`{}` decides what code runs", entry.name))
                 .at(entry.span, effect)
@@ -122,10 +137,19 @@ mod tests {
     #[test]
     fn knows_whole_names_and_families() {
         for name in ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "ENV", "NODE_OPTIONS"] {
-            assert!(effect(name).is_some(), "{name}");
+            assert!(effect(name, None).is_some(), "{name}");
         }
         for name in ["LDFLAGS", "ENVIRONMENT", "GIT_AUTHOR_NAME", "TERM", "NODE_ENV", "PYTHONDONTWRITEBYTECODE"] {
-            assert_eq!(effect(name), None, "{name}");
+            assert_eq!(effect(name, None), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_may_be_the_bare_name_of_a_tool() {
+        assert_eq!(effect("GIT_PAGER", Some("cat")), None);
+        assert_eq!(effect("GIT_TERMINAL_PROMPT", Some("0")), None);
+        for value in [None, Some("./x"), Some("sh -c x"), Some("/usr/bin/x")] {
+            assert!(effect("GIT_PAGER", value).is_some(), "{value:?}");
         }
     }
 

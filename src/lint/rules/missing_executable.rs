@@ -10,8 +10,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// What the first command builds there does not run, since walls stand on what is there when the profile is compiled. Or the path is a slip, and
-    /// the program that should run does not.
+    /// What the first command builds there does not run, since walls stand on what is there when the profile is
+    /// compiled. Or the path is a slip, and the program that should run does not.
     ///
     /// ## Example
     ///

@@ -11,8 +11,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Walls stand on what is there. A root that is made later may be made by somebody else, as a symbolic link to a place
-    /// nobody reviewed; and a mistyped root means that the denials written for it protect nothing.
+    /// Walls stand on what is there. A root that is made later may be made by somebody else, as a symbolic link
+    /// to a place nobody reviewed; and a mistyped root means that the denials written for it protect nothing.
     ///
     /// ## Example
     ///

@@ -9,12 +9,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a name in `tools`, written out and not through a group, that is in none of the fixed places where programs are looked for, a `tool "PATH"` where nothing
-    /// is, and a system without a shell.
+    /// Reports a name in `tools`, written out and not through a group, that is in none of the fixed places
+    /// where programs are looked for, a `tool "PATH"` where nothing is, and a system without a shell.
     ///
     /// ## Why it is bad
     ///
-    /// The profile says that the work needs it. An agent whose tool is missing tries others, and installs what it should not.
+    /// The profile says that the work needs it. An agent whose tool is missing tries others, and installs what
+    /// it should not.
     ///
     /// ## Example
     ///
@@ -36,8 +37,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Install it, correct the name, write it under `optional-tools` where the work can do without, or name a program outside the fixed
-    /// places with `tool "PATH"`.
+    /// Install it, correct the name, write it under `optional-tools` where the work can do without, or name a
+    /// program outside the fixed places with `tool "PATH"`.
     name: "missing-tool",
     severity: Error,
     allowable: false,

@@ -6,12 +6,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a profile that states no `working-directory` and whose workspace lies in no root, and one whose working directory does not exist or is not a
-    /// directory.
+    /// Reports a profile that states no `working-directory` and whose workspace lies in no root, and one whose
+    /// working directory does not exist or is not a directory.
     ///
     /// ## Why it is bad
     ///
-    /// A command starts somewhere. Taking the caller's directory would let the place a command is called from decide what relative paths mean.
+    /// A command starts somewhere. Taking the caller's directory would let the place a command is called from
+    /// decide what relative paths mean.
     ///
     /// ## Example
     ///

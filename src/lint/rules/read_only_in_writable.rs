@@ -7,14 +7,15 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a read-only `root` that on this machine lies in a writable one, although its path as written does not begin with the other's. Nesting that can be
-    /// seen (`"$workspace"` and `"$workspace/vendor"`) is the ordinary way to protect a part of a root, and is not reported.
+    /// Reports a read-only `root` that on this machine lies in a writable one, although its path as written
+    /// does not begin with the other's. Nesting that can be seen (`"$workspace"` and `"$workspace/vendor"`) is
+    /// the ordinary way to protect a part of a root, and is not reported.
     ///
     /// ## Why it is bad
     ///
-    /// The reader of the profile sees two separate trees. Everything on the way from the writable root to the read-only one is open to
-    /// change, and the protection rests on a link or on `..` that the next machine may not have: there the read-only root is
-    /// some other directory, and this one is writable.
+    /// The reader of the profile sees two separate trees. Everything on the way from the writable root to the
+    /// read-only one is open to change, and the protection rests on a link or on `..` that the next machine may
+    /// not have: there the read-only root is some other directory, and this one is writable.
     ///
     /// ## Example
     ///

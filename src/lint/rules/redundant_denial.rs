@@ -10,12 +10,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `deny` that another `deny` of the same kind in the same file repeats or contains. That a pattern, or what git ignores, also covers a path denied by name
-    /// is not reported: there the name is the firmer of the two.
+    /// Reports a `deny` that another `deny` of the same kind in the same file repeats or contains. That a
+    /// pattern, or what git ignores, also covers a path denied by name is not reported: there the name is the
+    /// firmer of the two.
     ///
     /// ## Why it is bad
     ///
-    /// It closes nothing more. Its reader expects that removing it opens the path, or that the rest of the directory around it is open.
+    /// It closes nothing more. Its reader expects that removing it opens the path, or that the rest of the
+    /// directory around it is open.
     ///
     /// ## Example
     ///

@@ -1,18 +1,20 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{Roots, remove};
+use crate::lint::places::{PlacedRoot, Roots, remove};
+use crate::plan::{Decider, Operation};
 
 rule! {
     /// A root inside another root of the same access.
     ///
     /// ## What it does
     ///
-    /// Reports a `root` that lies in another one of the same file with the same access, with no root of other access between them.
+    /// Reports a `root` that lies in another one of the same file with the same access, with no root of other
+    /// access between them.
     ///
     /// ## Why it is bad
     ///
-    /// It grants nothing that is not granted already. Its reader takes it for the place where the access comes from, and expects that removing it takes the
-    /// access away.
+    /// It grants nothing that is not granted already. Its reader takes it for the place where the access comes
+    /// from, and expects that removing it takes the access away.
     ///
     /// ## Example
     ///
@@ -43,10 +45,11 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let decider = context.plan.decider();
     for inner in roots.iter() {
         let Some(outer) = roots.around(inner) else { continue };
         let (here, there) = (inner.statement, outer.statement);
-        if here.access != there.access || here.span.file != there.span.file {
+        if here.access != there.access || here.span.file != there.span.file || is_closed(&decider, inner) {
             continue;
         }
         findings.push(
@@ -57,6 +60,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 .fix("remove the inner root", remove(context.sources, here.span), !inner.is_writable()),
         );
     }
+}
+
+/// Whether a denial or a guard keeps the root from being what it says: that has rules of its own.
+fn is_closed(decider: &Decider<'_>, root: &PlacedRoot<'_>) -> bool {
+    let operation = if root.is_writable() { Operation::Create } else { Operation::Read };
+    !decider.decide_below(operation, root.path()).allowed
 }
 
 #[cfg(test)]
@@ -74,6 +83,13 @@ mod tests {
               root \"/home/dev/project/src\" read-write -- grants nothing more\n\
               root \"/home/dev/project\" read-write -- grants it already"]
         );
+    }
+
+    #[test]
+    fn a_root_that_is_closed_is_not_redundant_but_refused() {
+        let mut case = Case::in_workspace();
+        case.root("/home/dev/project/secrets", ReadWrite).deny("/home/dev/project/secrets");
+        assert!(case.found("redundant-root").is_empty());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::Roots;
 
 rule! {
     /// A root that no wall can be built around.
@@ -11,8 +10,9 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// `/` is everything, the walls' own machinery with it. The other three are windows onto the kernel: through `/proc` a program reads the memory and
-    /// the environment of others, through `/sys` and `/dev` it changes the machine. A command gets its own `/proc` and `/dev` anyway.
+    /// `/` is everything, the walls' own machinery with it. The other three are windows onto the kernel:
+    /// through `/proc` a program reads the memory and the environment of others, through `/sys` and `/dev` it
+    /// changes the machine. A command gets its own `/proc` and `/dev` anyway.
     ///
     /// ## Example
     ///
@@ -33,7 +33,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// State the directories that the command works on. What programs need of the system they get without a root; `needs` opens the rest.
+    /// State the directories that the command works on. What programs need of the system they get without a
+    /// root; `needs` opens the rest.
     name: "refused-root",
     severity: Error,
     allowable: false,
@@ -48,16 +49,18 @@ const REFUSED: [(&str, &str); 3] = [
 ];
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    for root in Roots::of(context).iter() {
-        let window = REFUSED.iter().find(|(path, _)| root.path().starts_with(path));
+    // Whether it is there does not matter: nobody should try.
+    for (root, bound) in context.policy.roots.iter().zip(&context.binding.roots) {
+        let Some(canonical) = bound.canonical() else { continue };
+        let window = REFUSED.iter().find(|(path, _)| canonical.starts_with(path));
         let reason = match window {
             Some((_, reason)) => reason,
-            None if root.path() == "/" => "the whole machine",
+            None if canonical == "/" => "the whole machine",
             None => continue,
         };
         findings.push(
-            INFO.finding(format!("`{}` cannot be a root", root.path()))
-                .at(root.statement.span, format!("this is {reason}"))
+            INFO.finding(format!("`{canonical}` cannot be a root"))
+                .at(root.span, format!("this is {reason}"))
                 .help("state the directories that the command works on; what programs need of the system they get without a root"),
         );
     }

@@ -7,13 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `git-worktree` where there is no `.git`, where it cannot be read, or where the repository that it names does not point back at this
-    /// worktree.
+    /// Reports a `git-worktree` where there is no `.git`, where it cannot be read, or where the repository that
+    /// it names does not point back at this worktree.
     ///
     /// ## Why it is bad
     ///
-    /// The `.git` file of a linked worktree is text in a directory that agents write. Were it believed, a planted one would open any directory
-    /// of the machine. Only a repository that names this worktree in its own files is believed.
+    /// The `.git` file of a linked worktree is text in a directory that agents write. Were it believed, a
+    /// planted one would open any directory of the machine. Only a repository that names this worktree in its
+    /// own files is believed.
     ///
     /// ## Example
     ///

@@ -7,8 +7,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `root` that leads to the same directory, with the same access, as an earlier one in the same file. Two spellings of one directory count as
-    /// the same.
+    /// Reports a `root` that leads to the same directory, with the same access, as an earlier one in the same
+    /// file. Two spellings of one directory count as the same.
     ///
     /// ## Why it is bad
     ///

@@ -1,4 +1,4 @@
-use crate::finding::{Edit, Finding};
+use crate::finding::Finding;
 use crate::lint::Context;
 use std::collections::HashMap;
 
@@ -7,11 +7,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a name written under both `tools` and `optional-tools`. A member of a group may be written under `optional-tools` too.
+    /// Reports a name written under both `tools` and `optional-tools`. A member of a group may be written under
+    /// `optional-tools` too.
     ///
     /// ## Why it is bad
     ///
-    /// One of the two does not hold. Whoever reads the other expects a machine without the tool to work, or not to.
+    /// One of the two does not hold. Whoever reads the other expects a machine without the tool to work, or not
+    /// to.
     ///
     /// ## Example
     ///
@@ -48,28 +50,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         context.policy.tools.iter().filter(written).map(|tool| (&tool.name, tool.span)).collect();
     for optional in context.policy.optional_tools.iter().filter(written) {
         let Some(&span) = required.get(&optional.name) else { continue };
-        let edit = Edit { span: optional.span, replacement: String::new() };
-        let mut finding = INFO
+        findings.push(INFO
             .finding(format!("the tool `{}` is both required and optional", optional.name))
             .at(optional.span, "optional here")
             .at(span, "required here")
-            .help("keep the one that is meant");
-        if is_one_of_several(context, optional) {
-            finding = finding.fix("keep it required", vec![edit], true);
-        }
-        findings.push(finding);
+            .help("keep the one that is meant"));
     }
-}
-
-/// Whether its list still holds something once the name is taken out: an empty list is an error of its own.
-fn is_one_of_several(context: &Context<'_>, tool: &crate::policy::ToolName) -> bool {
-    let line = context.sources.line_column(tool.span).line;
-    let beside = |other: &&crate::policy::ToolName| {
-        other.span != tool.span
-            && other.span.file == tool.span.file
-            && context.sources.line_column(other.span).line == line
-    };
-    context.policy.optional_tools.iter().any(|other| beside(&other))
 }
 
 #[cfg(test)]

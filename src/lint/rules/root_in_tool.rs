@@ -10,11 +10,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a writable `root` that lies in a directory a tool is granted as a whole: its helper programs, its modules, its install.
+    /// Reports a writable `root` that lies in a directory a tool is granted as a whole: its helper programs,
+    /// its modules, its install.
     ///
     /// ## Why it is bad
     ///
-    /// The tool loads code from that directory. Whatever the command writes there runs with the tool, the next time by whoever uses it.
+    /// The tool loads code from that directory. Whatever the command writes there runs with the tool, the next
+    /// time by whoever uses it.
     ///
     /// ## Example
     ///
@@ -37,7 +39,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Let the command write elsewhere. A language's packages belong in a virtual environment in the workspace, made runnable with `executable`.
+    /// Let the command write elsewhere. A language's packages belong in a virtual environment in the workspace,
+    /// made runnable with `executable`.
     name: "root-in-tool",
     severity: Error,
     allowable: false,

@@ -12,8 +12,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// A denial beats every root at and below it, so the root grants nothing. One of the two statements is not meant; guessing which would either
-    /// leak what is denied or break what is granted.
+    /// A denial beats every root at and below it, so the root grants nothing. One of the two statements is not
+    /// meant; guessing which would either leak what is denied or break what is granted.
     ///
     /// ## Example
     ///
@@ -21,7 +21,7 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     root "$workspace/secrets" read-only
+    ///     root "$workspace/secrets" read-write
     ///     deny "$workspace/secrets"
     /// }
     /// ```

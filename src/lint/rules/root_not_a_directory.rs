@@ -11,8 +11,9 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// A wall around one file does not hold: most programs save by writing a new file and renaming it into place, which leaves the wall
-    /// around the old one. A socket or a device is somebody else's authority, not data.
+    /// A wall around one file does not hold: most programs save by writing a new file and renaming it into
+    /// place, which leaves the wall around the old one. A socket or a device is somebody else's authority, not
+    /// data.
     ///
     /// ## Example
     ///

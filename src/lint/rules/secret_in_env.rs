@@ -7,12 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports variables under `env`, passed or set, with names such as `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD` or `DATABASE_URL`.
+    /// Reports variables under `env`, passed or set, with names such as `GITHUB_TOKEN`,
+    /// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD` or `DATABASE_URL`.
     ///
     /// ## Why it is bad
     ///
-    /// Every program behind the walls reads its environment, and so does every child it starts. An agent that was talked into it prints
-    /// the value, commits it, or sends it away where the network is open. No wall stands round a variable.
+    /// Every program behind the walls reads its environment, and so does every child it starts. An agent that
+    /// was talked into it prints the value, commits it, or sends it away where the network is open. No wall
+    /// stands round a variable.
     ///
     /// ## Example
     ///
@@ -34,8 +36,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Leave it out, and let a program outside the walls do what needs the secret. Where the command must have it, pass one that is short-lived
-    /// and narrow, and allow this finding with the reason.
+    /// Leave it out, and let a program outside the walls do what needs the secret. Where the command must have
+    /// it, pass one that is short-lived and narrow, and allow this finding with the reason.
     name: "secret-in-env",
     severity: Warning,
     allowable: true,

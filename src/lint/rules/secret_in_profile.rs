@@ -6,12 +6,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `set` whose value has the shape of a known kind of secret: a vendor's token, a private key, an address with a password in it.
+    /// Reports a `set` whose value has the shape of a known kind of secret: a vendor's token, a private key, an
+    /// address with a password in it.
     ///
     /// ## Why it is bad
     ///
-    /// A profile is checked in and reviewed, and its manifest is written beside it. A secret in it is known to everybody who can read the repository,
-    /// for as long as its history lasts.
+    /// A profile is checked in and reviewed, and its manifest is written beside it. A secret in it is known to
+    /// everybody who can read the repository, for as long as its history lasts.
     ///
     /// ## Example
     ///
@@ -33,7 +34,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Revoke the secret: it is out. Then take it from the profile, and pass a new one from the caller where the command must have it.
+    /// Revoke the secret: it is out. Then take it from the profile, and pass a new one from the caller where
+    /// the command must have it.
     name: "secret-in-profile",
     severity: Error,
     allowable: true,

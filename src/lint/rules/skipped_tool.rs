@@ -14,7 +14,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// It is not: nothing is granted for them, and the rest of the profile holds. But whoever wonders why a command is not found should be able to learn it.
+    /// It is not: nothing is granted for them, and the rest of the profile holds. But whoever wonders why a
+    /// command is not found should be able to learn it.
     ///
     /// ## Example
     ///
@@ -36,7 +37,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Nothing, or install it and compile again. Write a tool's name under `tools` where the work cannot do without.
+    /// Nothing, or install it and compile again. Write a tool's name under `tools` where the work cannot do
+    /// without.
     name: "skipped-tool",
     severity: Note,
     allowable: true,

@@ -10,13 +10,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `deny` whose path goes through a symbolic link that is not also on the way to the root around it, and one that is itself
-    /// a symbolic link to something that can be read.
+    /// Reports a `deny` whose path goes through a symbolic link that is not also on the way to the root around
+    /// it, and one that is itself a symbolic link to something that can be read.
     ///
     /// ## Why it is bad
     ///
-    /// A denial closes a place. Where the place is a link, the secret lies somewhere else, and is read there under its own name. Where a link
-    /// stands on the way, an agent that may write beside it points it elsewhere, and the next compile denies the wrong file.
+    /// A denial closes a place. Where the place is a link, the secret lies somewhere else, and is read there
+    /// under its own name. Where a link stands on the way, an agent that may write beside it points it
+    /// elsewhere, and the next compile denies the wrong file.
     ///
     /// ## Example
     ///

@@ -7,13 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a read-only `root` that protects a part of a writable root, where a symbolic link stands on the way to it that is not also on the way to the
-    /// writable root itself.
+    /// Reports a read-only `root` that protects a part of a writable root, where a symbolic link stands on the
+    /// way to it that is not also on the way to the writable root itself.
     ///
     /// ## Why it is bad
     ///
-    /// The protection is built around the directory the link leads to today. An agent that may write where the link stands points it elsewhere;
-    /// the next compile then protects that other place, and what should be protected is writable.
+    /// The protection is built around the directory the link leads to today. An agent that may write where the
+    /// link stands points it elsewhere; the next compile then protects that other place, and what should be
+    /// protected is writable.
     ///
     /// ## Example
     ///

@@ -11,8 +11,9 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// It need not be: `/tmp` is a link on a Mac, and the walls are built around the real directory. But a reader of the profile should know which
-    /// directory that is, and whoever can change the link decides what the next compile opens.
+    /// It need not be: `/tmp` is a link on a Mac, and the walls are built around the real directory. But a
+    /// reader of the profile should know which directory that is, and whoever can change the link decides what
+    /// the next compile opens.
     ///
     /// ## Example
     ///

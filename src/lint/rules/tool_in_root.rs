@@ -7,12 +7,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports tools whose program, interpreter, libraries or helper programs lie in a root that the command may only read.
+    /// Reports tools whose program, interpreter, libraries or helper programs lie in a root that the command
+    /// may only read.
     ///
     /// ## Why it is bad
     ///
-    /// A root is data to work on, and nothing in a root may be executed; a tool in it is the exception that a reader overlooks. Another profile, or the
-    /// user's own editor, may well write there, and what it leaves is then run here.
+    /// A root is data to work on, and nothing in a root may be executed; a tool in it is the exception that a
+    /// reader overlooks. Another profile, or the user's own editor, may well write there, and what it leaves is
+    /// then run here.
     ///
     /// ## Example
     ///
@@ -35,8 +37,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Remove the root: what a tool needs of its own install it is granted without one. Where programs of a project are to run, say so with
-    /// `executable`.
+    /// Remove the root: what a tool needs of its own install it is granted without one. Where programs of a
+    /// project are to run, say so with `executable`.
     name: "tool-in-root",
     severity: Warning,
     allowable: true,

@@ -11,12 +11,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports tools whose program, interpreter, libraries, helper programs or links on the way to them lie in a writable root.
+    /// Reports tools whose program, interpreter, libraries, helper programs or links on the way to them lie in
+    /// a writable root.
     ///
     /// ## Why it is bad
     ///
-    /// The command rewrites the tool, and the next run executes what it wrote: with this profile's rights, and outside it with those of the user who runs the same
-    /// tool. A link that can be changed is as good as the program.
+    /// The command rewrites the tool, and the next run executes what it wrote: with this profile's rights, and
+    /// outside it with those of the user who runs the same tool. A link that can be changed is as good as the
+    /// program.
     ///
     /// ## Example
     ///
@@ -39,7 +41,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Narrow the root, protect the tool's directory with a read-only root, or let a build directory run with `executable`, which says what it is.
+    /// Narrow the root, protect the tool's directory with a read-only root, or let a build directory run with
+    /// `executable`, which says what it is.
     name: "tool-in-writable-root",
     severity: Error,
     allowable: false,
@@ -70,6 +73,13 @@ fn code(tool: &Tool) -> impl Iterator<Item = &Utf8Path> {
     grants.chain(links).chain([tool.path.as_path(), tool.real.as_path()])
 }
 
+/// A piece of a tool's code in a root.
+struct Use<'a> {
+    tool: &'a Tool,
+    path: &'a Utf8Path,
+    span: Option<Span>,
+}
+
 /// One finding for each root of the wanted kind that holds code of tools.
 pub(super) fn report<'a>(
     context: &Context<'a>,
@@ -81,25 +91,25 @@ pub(super) fn report<'a>(
     /// Labels beyond this many would hide the code they point at.
     const LABELS: usize = 3;
     let roots = Roots::of(context);
-    let mut held: BTreeMap<Span, (PlacedRoot<'a>, Vec<(&Tool, &Utf8Path, Option<Span>)>)> = BTreeMap::new();
+    let mut held: BTreeMap<Span, (PlacedRoot<'a>, Vec<Use<'a>>)> = BTreeMap::new();
     for (tool, span) in tools(context) {
         let mut seen = Vec::new();
         for path in code(tool) {
             let Some(root) = roots.holding(path).filter(|root| wanted(root)) else { continue };
             if !seen.contains(&root.statement.span) {
                 seen.push(root.statement.span);
-                held.entry(root.statement.span).or_insert((*root, Vec::new())).1.push((tool, path, span));
+                held.entry(root.statement.span).or_insert((*root, Vec::new())).1.push(Use { tool, path, span });
             }
         }
     }
-    for (span, (root, tools)) in held {
-        let mut names: Vec<_> = tools.iter().map(|(tool, ..)| tool.name.as_str()).collect();
+    for (span, (root, uses)) in held {
+        let mut names: Vec<_> = uses.iter().map(|used| used.tool.name.as_str()).collect();
         names.dedup();
         let kind = if root.is_writable() { "writable" } else { "read-only" };
         let mut finding = info
             .finding(format!("code of {} lies in the {kind} root `{}`", list(&names), root.path()))
             .at(span, "holds code that is run");
-        for (_, path, span) in tools.iter().take(LABELS) {
+        for Use { path, span, .. } in uses.iter().take(LABELS) {
             if let Some(span) = span {
                 finding = finding.at(*span, format!("uses `{path}`"));
             }

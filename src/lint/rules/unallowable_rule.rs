@@ -7,7 +7,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a name in `# palisade: allow(…)` of a rule whose findings mean that the profile does not hold what it says, or cannot be compiled.
+    /// Reports a name in `# palisade: allow(…)` of a rule whose findings mean that the profile does not hold
+    /// what it says, or cannot be compiled.
     ///
     /// ## Why it is bad
     ///

@@ -2,7 +2,7 @@ use crate::bind::LinkFact;
 use crate::finding::Finding;
 use crate::host::{HostError, ResolveError};
 use crate::lint::Context;
-use crate::lint::places::{denials, protection};
+use crate::lint::places::{Protections, denials};
 use crate::source::Span;
 use std::collections::BTreeMap;
 
@@ -11,13 +11,15 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports roots, denials and protected trees on whose way a directory cannot be listed, a file cannot be looked at, a name is not UTF-8, symbolic links go
-    /// round in a loop, or a file stands where a directory should.
+    /// Reports roots, denials and protected trees on whose way a directory cannot be listed, a file cannot be
+    /// looked at, a name is not UTF-8, symbolic links go round in a loop, or a file stands where a directory
+    /// should.
     ///
     /// ## Why it is bad
     ///
-    /// What cannot be seen cannot be protected: a file in a directory that the compiler may not list can have another name, or be the
-    /// secret a pattern should have matched. So nothing is concluded from it, and nothing is compiled.
+    /// What cannot be seen cannot be protected: a file in a directory that the compiler may not list can have
+    /// another name, or be the secret a pattern should have matched. So nothing is concluded from it, and
+    /// nothing is compiled.
     ///
     /// ## Example
     ///
@@ -25,7 +27,8 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     deny "$workspace/unreadable"         # a directory that cannot be listed
+    ///     root "~/other" read-only
+    ///     deny "~/other/unreadable"            # a directory that cannot be listed
     /// }
     /// ```
     ///
@@ -33,14 +36,15 @@ rule! {
     /// edition 1
     /// profile "reader" {
     ///     root "$workspace" read-only
-    ///     deny "$workspace/secrets"
+    ///     root "~/other" read-only
+    ///     deny "~/other/.env"
     /// }
     /// ```
     ///
     /// ## What to do
     ///
-    /// Give the compiling user the right to list and examine it, or narrow the statement so that it does not rest on it. Where a recorded host lacks it, record
-    /// again.
+    /// Give the compiling user the right to list and examine it, or narrow the statement so that it does not
+    /// rest on it. Where a recorded host lacks it, record again.
     name: "unexamined",
     severity: Error,
     allowable: false,
@@ -108,9 +112,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             collected.add(Some(denial.span), error);
         }
     }
+    let protections = Protections::of(context);
     for fact in &binding.links {
         if let LinkFact::Unexamined { protected, error } = fact {
-            collected.add(protection(context, protected).1, error);
+            collected.add(protections.at(protected).1, error);
         }
     }
     for (span, unexamined) in collected.0 {
@@ -141,14 +146,14 @@ mod tests {
     fn a_way_that_cannot_be_walked_is_reported_where_it_is_stated() {
         let mut case = Case::in_workspace();
         case.machine.add("/home/dev/loop", Kind::Symlink("loop".into()));
-        case.root("/home/dev/loop", Access::ReadOnly).deny("/home/dev/project/unreadable/x").deny("/home/dev/project/.env/x");
+        case.root("/home/dev/loop", Access::ReadOnly).deny("/home/dev/other/unreadable/x").deny("/home/dev/project/.env/x");
         assert_eq!(
             case.found("unexamined"),
             [
                 "`/home/dev/loop` is a loop of symbolic links\n\
                  root \"/home/dev/loop\" read-only -- rests on what cannot be examined",
-                "`/home/dev/project/unreadable/x` may not be examined\n\
-                 deny \"/home/dev/project/unreadable/x\" -- rests on what cannot be examined",
+                "`/home/dev/other/unreadable/x` may not be examined\n\
+                 deny \"/home/dev/other/unreadable/x\" -- rests on what cannot be examined",
                 "`/home/dev/project/.env` is not a directory\n\
                  deny \"/home/dev/project/.env/x\" -- rests on what cannot be examined",
             ]

@@ -10,11 +10,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Notes a `deny glob` or `deny gitignored` that matches no path today.
+    /// Notes a `deny glob` or `deny gitignored` of the profile itself, not of its fragments, that matches no
+    /// path today.
     ///
     /// ## Why it is bad
     ///
-    /// It may be right: there are no such files yet. It may also be a slip in the pattern, and then the files it was written for are open.
+    /// It may be right: there are no such files yet. It may also be a slip in the pattern, and then the files
+    /// it was written for are open.
     ///
     /// ## Example
     ///
@@ -45,6 +47,10 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (denial, bound) in denials(context) {
+        // A fragment speaks for many profiles, and need not match something in each.
+        if Some(&denial.span.file) != context.policy.files.first() {
+            continue;
+        }
         // What could not be examined is reported as such.
         if !bound.paths.is_empty() || !bound.unexamined.is_empty() {
             continue;
@@ -75,7 +81,9 @@ mod tests {
     #[test]
     fn patterns_without_a_match_are_noted() {
         let mut case = Case::in_workspace();
-        case.deny_glob("/home/dev/project/*.pme", &[])
+        case.in_fragment().deny_glob("/home/dev/project/*.pen", &[]);
+        case.in_profile()
+            .deny_glob("/home/dev/project/*.pme", &[])
             .deny_glob("/home/dev/project/none/*.pem", &[])
             .deny_glob("/home/dev/project/.e*", &["/home/dev/project/.env"])
             .deny_gitignored("/home/dev/project", &[])

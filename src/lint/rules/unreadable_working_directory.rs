@@ -11,7 +11,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// The command starts where it can see nothing; programs fail on their first look around in ways that say nothing of the cause.
+    /// The command starts where it can see nothing; programs fail on their first look around in ways that say
+    /// nothing of the cause.
     ///
     /// ## Example
     ///

@@ -11,7 +11,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// What it allowed is gone; left in place, it silently allows the next finding of its kind, which nobody has looked at.
+    /// What it allowed is gone; left in place, it silently allows the next finding of its kind, which nobody
+    /// has looked at.
     ///
     /// ## Example
     ///

@@ -10,12 +10,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `use` of a fragment that the same file uses already, and one whose fragment states nothing for the system the profile is
-    /// compiled for.
+    /// Reports a `use` of a fragment that the same file uses already, and one whose fragment states nothing for
+    /// the system the profile is compiled for.
     ///
     /// ## Why it is bad
     ///
-    /// Its reader counts on what the fragment is named for, such as that it denies the usual secrets, and it does not.
+    /// Its reader counts on what the fragment is named for, such as that it denies the usual secrets, and it
+    /// does not.
     ///
     /// ## Example
     ///

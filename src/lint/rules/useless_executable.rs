@@ -11,7 +11,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// A program that cannot be read does not run, so the statement does nothing; the day a root is added around it, it opens more than its reader sees.
+    /// A program that cannot be read does not run, so the statement does nothing; the day a root is added
+    /// around it, it opens more than its reader sees.
     ///
     /// ## Example
     ///

@@ -12,8 +12,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// It does nothing today. Either it is a slip and the guard it was meant for still stands, or the root it was for is gone; and should that root come back,
-    /// the guard would be lifted unseen.
+    /// It does nothing today. Either it is a slip and the guard it was meant for still stands, or the root it
+    /// was for is gone; and should that root come back, the guard would be lifted unseen.
     ///
     /// ## Example
     ///

@@ -12,7 +12,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// The list of tools no longer bounds what runs: a command writes a program there and starts it. The other walls still hold, for that program as well.
+    /// The list of tools no longer bounds what runs: a command writes a program there and starts it. The other
+    /// walls still hold, for that program as well.
     ///
     /// ## Example
     ///
@@ -35,7 +36,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// A build that runs what it builds needs this: allow it there, with the reason. Otherwise protect the path with a read-only root.
+    /// A build that runs what it builds needs this: allow it there, with the reason. Otherwise protect the path
+    /// with a read-only root.
     name: "writable-executable",
     severity: Warning,
     allowable: true,

@@ -7,14 +7,16 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a writable `root` that lies in a read-only one, where the read-only root itself protects a part of a writable one, or where the path as written
-    /// does not begin with the other's. A plain `root "$workspace" read-only` with `root "$workspace/target" read-write` is not reported: both
-    /// lines say what holds.
+    /// Reports a writable `root` that lies in a read-only one, where the read-only root itself protects a part
+    /// of a writable one, or where the path as written does not begin with the other's. A plain `root
+    /// "$workspace" read-only` with `root "$workspace/target" read-write` is not reported: both lines say what
+    /// holds.
     ///
     /// ## Why it is bad
     ///
-    /// The longest root decides, so the directory is writable whatever the reader of the outer statement believes. An agent that may write inside
-    /// a protected tree can put there what others trust because it is protected: vendored code, a shared configuration.
+    /// The longest root decides, so the directory is writable whatever the reader of the outer statement
+    /// believes. An agent that may write inside a protected tree can put there what others trust because it is
+    /// protected: vendored code, a shared configuration.
     ///
     /// ## Example
     ///
