@@ -257,7 +257,7 @@ fn helper_trees_are_a_programs_own_and_nothing_wider() {
         "/usr/bin/systemd: program",
         "/usr/lib/systemd/systemd-shutdown: program",
         "/usr/bin/planted: program",
-        "/usr/lib/planted: -> /home/dev",
+        "/usr/lib/planted: -> /home/dev/.ssh",
         "/home/dev/.ssh/id: file",
         "/usr/bin/data: program",
         "/usr/lib/data/table: file",
@@ -470,7 +470,7 @@ fn odd_entry() -> impl Strategy<Value = String> {
     ]);
     let what = prop_oneof![
         prop::sample::select(vec![
-            "program", "library", "unreadable", "directory", "file", "-> /", "-> /usr", "-> ..", "-> a", "-> /home/dev", "-> b",
+            "program", "library", "unreadable", "directory", "file", "-> /", "-> /usr", "-> ..", "-> a", "-> /home/dev/k", "-> b",
             "-> /usr/bin/python3.11", "-> /usr/lib",
         ])
         .prop_map(str::to_owned),

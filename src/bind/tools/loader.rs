@@ -3,10 +3,11 @@
 use crate::host::Host;
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobBuilder;
+use std::collections::HashSet;
 
 /// The largest configuration file that is read, in bytes.
 const MAX_CONFIGURATION: usize = 1 << 16;
-/// How many files `include` may bring in.
+/// How many files are read: each `include` may bring in more.
 const MAX_INCLUDED: usize = 256;
 
 /// The word for a machine in multiarch directories (wiki.debian.org/Multiarch/Tuples).
@@ -32,13 +33,13 @@ pub fn system_directories(host: &dyn Host, machine: &str, loader: Option<&Utf8Pa
         return path;
     }
     let mut directories = Vec::new();
-    let mut included = 0;
-    configured(host, "/etc/ld.so.conf".into(), &mut included, &mut directories);
+    let mut seen = HashSet::new();
+    configured(host, "/etc/ld.so.conf".into(), &mut seen, &mut directories);
     if let Some(triple) = triple(machine) {
         directories.extend([format!("/lib/{triple}").into(), format!("/usr/lib/{triple}").into()]);
     }
     directories.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(Utf8PathBuf::from));
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     directories.retain(|directory| directory.is_absolute() && seen.insert(directory.clone()));
     directories
 }
@@ -61,13 +62,17 @@ fn read(host: &dyn Host, path: &Utf8Path) -> Option<String> {
     String::from_utf8(host.head(path, MAX_CONFIGURATION).ok()?).ok()
 }
 
-/// Reads one file of the loader's configuration. What cannot be read is left out, as ldconfig(8) does.
-fn configured(host: &dyn Host, path: &Utf8Path, included: &mut usize, directories: &mut Vec<Utf8PathBuf>) {
-    *included += 1;
-    if *included > MAX_INCLUDED {
+/// Reads one file of the loader's configuration, once. What cannot be read is left out, as ldconfig(8) does.
+fn configured(
+    host: &dyn Host,
+    path: &Utf8Path,
+    seen: &mut HashSet<Utf8PathBuf>,
+    directories: &mut Vec<Utf8PathBuf>,
+) {
+    let Ok(found) = crate::host::resolve(host, path) else { return };
+    if seen.len() == MAX_INCLUDED || !seen.insert(found.canonical.clone()) {
         return;
     }
-    let Ok(found) = crate::host::resolve(host, path) else { return };
     let Some(text) = read(host, &found.canonical) else { return };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -77,7 +82,7 @@ fn configured(host: &dyn Host, path: &Utf8Path, included: &mut usize, directorie
                 for pattern in words {
                     let pattern = path.parent().unwrap_or(path).join(pattern);
                     for file in matching(host, &pattern) {
-                        configured(host, &file, included, directories);
+                        configured(host, &file, seen, directories);
                     }
                 }
             }
