@@ -2,9 +2,22 @@
 //!
 //! Looked up only in fixed places, never through the caller's PATH or environment, and nothing is executed to find out.
 
-use crate::host::Hop;
+pub mod families;
+mod finder;
+pub mod installs;
+mod libraries;
+mod loader;
+mod looks;
+mod macos;
+mod needs;
+mod script;
+mod trees;
+
+pub use finder::Finder;
+
+use crate::host::{Hop, Host};
 use crate::plan::{Operations, Scope};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// One thing a tool is given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +26,7 @@ pub struct Grant {
     pub path: Utf8PathBuf,
     pub scope: Scope,
     pub operations: Operations,
-    /// For the manifest: "program", "interpreter", "loader", "library", "helper programs", "modules", "install".
+    /// For the manifest: "program", "interpreter", "loader", "library", "helper programs", "modules", "install", "files".
     pub role: &'static str,
 }
 
@@ -35,8 +48,10 @@ pub struct Tool {
     pub grants: Vec<Grant>,
     /// Files among the grants and helper programs in granted trees whose digests the manifest records. Canonical, sorted.
     pub files: Vec<Utf8PathBuf>,
-    /// Directories to put on PATH so that it is found by its name.
+    /// The directory to put on PATH so that it is found by its name.
     pub directory: Utf8PathBuf,
+    /// Further directories for PATH: where `env` has to find the interpreters of a script. Sorted.
+    pub also_on_path: Vec<Utf8PathBuf>,
 }
 
 /// What looking for a program gave.
@@ -61,4 +76,19 @@ impl Lookup {
             _ => None,
         }
     }
+}
+
+/// [`Finder::find`] for a single tool; several share their looks through one [`Finder`].
+pub fn find(host: &dyn Host, name: &str) -> Lookup {
+    Finder::new(host).find(name)
+}
+
+/// [`Finder::find_path`] for a single tool.
+pub fn find_path(host: &dyn Host, path: &Utf8Path) -> Lookup {
+    Finder::new(host).find_path(path)
+}
+
+/// [`Finder::shell`] by itself.
+pub fn shell(host: &dyn Host) -> Lookup {
+    Finder::new(host).shell()
 }

@@ -1,0 +1,61 @@
+//! Programs outside the known places.
+
+use super::{debian, found, machine, reason};
+use camino::Utf8Path;
+use palisade::bind::tools::find_path;
+use palisade::plan::Scope;
+
+#[test]
+fn stand_ins_are_refused_with_what_to_state_instead() {
+    let host = debian();
+    for (path, said) in [
+        ("/home/dev/.cargo/bin/cargo", "`tool \"~/.rustup/toolchains/TOOLCHAIN/bin/cargo\"`"),
+        ("/home/dev/.pyenv/shims/python3", "`tool \"~/.pyenv/versions/VERSION/bin/python3\"`"),
+    ] {
+        let reason = reason(find_path(&host, path.into()));
+        assert!(reason.contains(said), "{reason}");
+    }
+    assert_eq!(found(find_path(&host, "/home/dev/.cargo/bin/rustup".into())).source, "stated");
+    for (entry, path) in [
+        (
+            "/home/dev/.asdf/shims/node: { mode: \"0755\", head: \"#!/bin/sh\\n\" }",
+            "/home/dev/.asdf/shims/node",
+        ),
+        (
+            "/home/dev/.local/share/mise/shims/node: -> /usr/bin/mise",
+            "/home/dev/.local/share/mise/shims/node",
+        ),
+        ("/home/dev/.volta/bin/node: -> volta-shim", "/home/dev/.volta/bin/node"),
+        ("/x/bin/cargo: { mode: \"0755\", links: 2, inode: 5, binary: {} }", "/x/bin/cargo"),
+    ] {
+        let host = machine(&[
+            entry,
+            "/usr/bin/mise: program",
+            "/home/dev/.volta/bin/volta-shim: program",
+            "/x/bin/rustup: { mode: \"0755\", links: 2, inode: 5, binary: {} }",
+        ]);
+        let reason = reason(find_path(&host, path.into()));
+        assert!(reason.contains("when it runs; state"), "{reason}");
+    }
+}
+
+#[test]
+fn no_install_takes_in_a_home_or_a_shared_directory() {
+    let own = found(find_path(&debian(), "/home/dev/.local/bin/own".into()));
+    assert_eq!((own.source.as_str(), own.grants.len()), ("stated", 1));
+    for path in [
+        "/home/dev/bin/x",
+        "/usr/local/bin/x",
+        "/usr/bin/x",
+        "/bin/x",
+        "/opt/bin/x",
+        "/home/bin/x",
+        "/home/dev/.cargo/bin/x",
+        "/home/other/.local/bin/x",
+    ] {
+        let prefix = Utf8Path::new(path).parent().unwrap().parent().unwrap();
+        let host = machine(&[&format!("{path}: program"), &format!("{}: file", prefix.join("lib/y/z"))]);
+        let tool = found(find_path(&host, path.into()));
+        assert!(tool.grants.iter().all(|it| it.scope == Scope::Literal), "{path}: {:?}", tool.grants);
+    }
+}
