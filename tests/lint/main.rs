@@ -1,0 +1,60 @@
+//! Every rule's own examples, run through the whole pipeline on a recorded machine: the bad one is found by this rule, the good one is not.
+
+use palisade::finding::{Finding, Severity};
+use palisade::host::Host;
+use palisade::host::recorded::RecordedHost;
+use palisade::lint::rules;
+use palisade::pipeline::check_text;
+use palisade::report::concise;
+use palisade::source::Sources;
+
+fn machine() -> RecordedHost {
+    RecordedHost::from_yaml(include_str!("../hosts/debian.yaml"), "debian.yaml").expect("a sound recording")
+}
+
+/// The examples of one kind in a rule's documentation.
+fn examples(markdown: &str, kind: &str) -> Vec<String> {
+    let fence = format!("```palisade {kind}\n");
+    let parts = markdown.split(fence.as_str()).skip(1);
+    parts.filter_map(|part| part.split_once("\n```\n").map(|(text, _)| format!("{text}\n"))).collect()
+}
+
+fn shown((sources, findings): &(Sources, Vec<Finding>), text: &str) -> String {
+    format!("{}\n{text}", concise::render(sources, findings, "example.palisade"))
+}
+
+fn heavier_than_a_note(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().filter(|finding| finding.severity > Severity::Note).map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn every_bad_example_is_found_by_its_own_rule_and_no_other() {
+    let host = machine();
+    let mut wrong = Vec::new();
+    for info in rules::ALL.iter().map(|rule| rule.info()) {
+        for text in examples(&info.markdown(), "bad") {
+            let checked = check_text(&text, &host as &dyn Host);
+            let is_found = checked.1.iter().any(|finding| finding.rule == info.name);
+            let others = heavier_than_a_note(&checked.1).into_iter().any(|rule| rule != info.name);
+            if !is_found || others {
+                wrong.push(format!("{}:\n{}", info.name, shown(&checked, &text)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_good_example_is_found_by_its_rule() {
+    let host = machine();
+    let mut wrong = Vec::new();
+    for info in rules::ALL.iter().map(|rule| rule.info()) {
+        for text in examples(&info.markdown(), "good") {
+            let checked = check_text(&text, &host as &dyn Host);
+            if checked.1.iter().any(|finding| finding.rule == info.name) || !heavier_than_a_note(&checked.1).is_empty() {
+                wrong.push(format!("{}:\n{}", info.name, shown(&checked, &text)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
