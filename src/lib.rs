@@ -9,6 +9,7 @@
 //! Each stage is a folder, and depends only on those to its left; [`pipeline`] is the only place where they meet.
 
 pub mod bind;
+pub mod exec;
 pub mod finding;
 pub mod host;
 pub mod lint;
