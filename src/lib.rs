@@ -18,3 +18,4 @@ pub mod plan;
 pub mod policy;
 pub mod source;
 pub mod syntax;
+mod sys;

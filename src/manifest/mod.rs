@@ -5,7 +5,7 @@
 
 mod text;
 
-pub use text::{ManifestError, read, write};
+pub use text::{ManifestError, hex, read, write};
 
 use crate::host::Identity;
 use crate::plan::{Effect, Operations, Origin, OriginKind, Presence, Protection, Rule, Scope};
