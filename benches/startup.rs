@@ -98,10 +98,18 @@ profile "bench" {
 
 /// The same view of the machine in bubblewrap's words. It has no way to say "no programs here", so its islands are plain binds.
 fn bwrap_arguments(manifest: &Manifest) -> Vec<String> {
-    let mut arguments: Vec<String> =
-        ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev"]
-            .map(String::from)
-            .to_vec();
+    let mut arguments: Vec<String> = [
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
+    .map(String::from)
+    .to_vec();
     arguments.extend(["--tmpfs", "/tmp", "--dir", "/var/empty"].map(String::from));
     for link in &manifest.links {
         let merged = link.link.components().count() == 2;

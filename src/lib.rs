@@ -23,3 +23,4 @@ pub mod report;
 pub mod resolve;
 pub mod source;
 pub mod syntax;
+mod sys;

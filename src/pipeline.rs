@@ -3,8 +3,8 @@
 use crate::bind::{self, Binding};
 use crate::emit;
 use crate::finding::{self, Finding, Severity};
-use crate::host::resolve::resolve as resolve_path;
 use crate::host::Host;
+use crate::host::resolve::resolve as resolve_path;
 use crate::lint;
 use crate::manifest;
 use crate::plan::Plan;
@@ -82,7 +82,11 @@ pub fn check(
             Finding::new(
                 "target",
                 Severity::Error,
-                format!("a profile for {} needs a {} machine to look at", request.target.name(), request.target.name()),
+                format!(
+                    "a profile for {} needs a {} machine to look at",
+                    request.target.name(),
+                    request.target.name()
+                ),
             )
             .help("give `--host FILE` with a recording of one, made there by `palisade host record`"),
         );
@@ -102,9 +106,15 @@ fn done(mut findings: Vec<Finding>, bound: Option<Bound>) -> Checked {
 }
 
 /// Palisade's own files: the profile, what it uses, and what compiling it writes.
-fn own_files(sources: &Sources, policy: &Policy, host: &dyn Host, artifacts: &[Utf8PathBuf]) -> Vec<bind::guards::OwnFile> {
+fn own_files(
+    sources: &Sources,
+    policy: &Policy,
+    host: &dyn Host,
+    artifacts: &[Utf8PathBuf],
+) -> Vec<bind::guards::OwnFile> {
     let canonical = |path: &Utf8Path| {
-        crate::host::resolve::resolve_parent(host, path).map_or_else(|_| path.to_path_buf(), |found| found.canonical)
+        crate::host::resolve::resolve_parent(host, path)
+            .map_or_else(|_| path.to_path_buf(), |found| found.canonical)
     };
     let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
     let mut own: Vec<bind::guards::OwnFile> = read
@@ -134,7 +144,9 @@ pub fn compile(
         System::Linux => None,
         System::Macos => match emit::seatbelt(plan, &policy.name.value) {
             Ok(text) => Some(text),
-            Err(error) => return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string()))),
+            Err(error) => {
+                return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string())));
+            }
         },
     };
     let checks = lint::names();

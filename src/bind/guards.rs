@@ -104,7 +104,9 @@ pub fn git_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
 fn guard(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
     let found = resolve_parent(host, &path).ok();
     match found {
-        Some(found) if found.entry.is_some() => Guard { path: found.canonical, entry: found.entry, reason, own: false, lifted_by: None },
+        Some(found) if found.entry.is_some() => {
+            Guard { path: found.canonical, entry: found.entry, reason, own: false, lifted_by: None }
+        }
         Some(found) => {
             let missing = first_missing(&found.canonical, &found.existing);
             Guard { path: missing, entry: None, reason, own: false, lifted_by: None }

@@ -53,8 +53,10 @@ fn note(files: &mut HashMap<Identity, Seen>, path: &Utf8Path, top: &Utf8Path, en
     if entry.is_directory() || entry.links < 2 {
         return;
     }
-    files
-        .entry(entry.identity)
-        .and_modify(|seen| seen.known += 1)
-        .or_insert_with(|| Seen { path: path.into(), protected: top.into(), links: entry.links, known: 1 });
+    files.entry(entry.identity).and_modify(|seen| seen.known += 1).or_insert_with(|| Seen {
+        path: path.into(),
+        protected: top.into(),
+        links: entry.links,
+        known: 1,
+    });
 }

@@ -262,7 +262,9 @@ impl Binding {
         let usable = self.usable_roots();
         for &(at, path, entry) in &usable {
             let inside_writable = usable.iter().any(|&(outer, outer_path, _)| {
-                policy.roots[outer].access == Access::ReadWrite && path != outer_path && path.starts_with(outer_path)
+                policy.roots[outer].access == Access::ReadWrite
+                    && path != outer_path
+                    && path.starts_with(outer_path)
             });
             if policy.roots[at].access == Access::ReadOnly && inside_writable {
                 paths.push((path.to_path_buf(), Some(entry.clone())));

@@ -3,7 +3,7 @@
 use super::Binding;
 use super::tools::Lookup;
 use crate::host::resolve::{resolve, resolve_parent};
-use crate::host::{Host, Hop, ResolveError};
+use crate::host::{Hop, Host, ResolveError};
 use crate::plan::Operation;
 use crate::plan::question::Question;
 use crate::policy::Policy;
@@ -36,8 +36,9 @@ pub fn locate(
     }
     let path = policy.workspace.join(text);
     let found = match question {
-        Question::Rename
-        | Question::Operation(Operation::Remove | Operation::Create | Operation::Link) => resolve_parent(host, &path)?,
+        Question::Rename | Question::Operation(Operation::Remove | Operation::Create | Operation::Link) => {
+            resolve_parent(host, &path)?
+        }
         _ => resolve(host, &path)?,
     };
     Ok(Subject { exists: found.exists(), path: found.canonical, hops: found.hops })

@@ -43,7 +43,8 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
             unreadable = true;
             continue;
         };
-        let checked = pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
+        let checked =
+            pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
         all.extend(checked.findings);
     }
     let subject = match profiles.as_slice() {

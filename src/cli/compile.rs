@@ -3,7 +3,7 @@
 use super::Exit;
 use super::check::has_errors;
 use super::input::{BindArgs, absolute, read_profile};
-use super::output::{exit_for, fail, findings_aside, print, FailOn};
+use super::output::{FailOn, exit_for, fail, findings_aside, print};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
 use crate::resolve::LiveLoader;

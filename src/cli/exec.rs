@@ -56,17 +56,22 @@ pub fn run(args: &Args) -> Exit {
     };
     match manifest::read(&text) {
         Ok(manifest) => start(&manifest, &args.command.command()),
-        Err(error) => refuse(
-            &format!("`{}`: {error}", args.manifest),
-            "run `palisade compile` again; nothing was run",
-        ),
+        Err(error) => {
+            refuse(&format!("`{}`: {error}", args.manifest), "run `palisade compile` again; nothing was run")
+        }
     }
 }
 
 /// Runs a command behind a manifest and says what kept it from starting, if anything did.
 pub fn start(manifest: &manifest::Manifest, command: &Command) -> Exit {
     match exec::run(manifest, command) {
-        Ok(code) => Exit::Command(code),
+        Ok(outcome) => {
+            let code = u8::try_from(outcome.code).unwrap_or(125);
+            for note in &outcome.notes {
+                fail(Exit::Command(code), &note.message, note.help.as_deref());
+            }
+            Exit::Command(code)
+        }
         Err(refusal) => fail(Exit::Command(125), &refusal.to_string(), refusal.help().as_deref()),
     }
 }

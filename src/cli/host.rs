@@ -38,17 +38,21 @@ pub fn run(verb: &Verb) -> Exit {
 
 fn record(args: &RecordArgs) -> Result<Exit, Exit> {
     let machine = args.bind.machine()?;
-    let recorder = Recorder::new(machine.host.as_ref(), &machine.request.workspace);
+    let recorder = Recorder::new(machine.host.as_ref()).with_workspace(&machine.request.workspace);
     let mut sources = Sources::new();
     for profile in &args.profiles {
         let file = read_profile(&mut sources, profile)?;
         let checked = pipeline::check(&mut sources, file, &LiveLoader, &recorder, &machine.request);
         if checked.bound.is_none() && !checked.findings.is_empty() {
             findings_aside(&sources, &checked.findings, profile.as_str());
-            return Err(fail(Exit::Findings, &format!("`{profile}` was not understood; nothing was recorded"), None));
+            return Err(fail(
+                Exit::Findings,
+                &format!("`{profile}` was not understood; nothing was recorded"),
+                None,
+            ));
         }
     }
-    let text = recorder.recording();
+    let text = recorder.recording().map_err(|error| fail(Exit::Failure, &error.to_string(), None))?;
     match &args.output {
         None => print(&text),
         Some(path) => std::fs::write(path, text)

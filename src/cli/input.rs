@@ -79,7 +79,11 @@ impl BindArgs {
 /// The current directory, as the kernel names it.
 pub fn current_directory() -> Result<Utf8PathBuf, Exit> {
     let directory = std::env::current_dir().map_err(|error| {
-        fail(Exit::Usage, &format!("the current directory cannot be found: {error}"), Some("change to one that exists"))
+        fail(
+            Exit::Usage,
+            &format!("the current directory cannot be found: {error}"),
+            Some("change to one that exists"),
+        )
     })?;
     Utf8PathBuf::from_path_buf(directory)
         .map_err(|path| fail(Exit::Usage, &format!("`{}` is not UTF-8", path.display()), None))

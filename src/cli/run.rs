@@ -43,14 +43,16 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let host = machine.host.as_ref();
     let mut checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
     let artifact = match &checked.bound {
-        Some(bound) if !has_errors(&checked.findings) => match pipeline::compile(&sources, bound, host, "run.sb") {
-            Ok(Ok(artifact)) => Some(artifact),
-            Ok(Err(finding)) => {
-                checked.findings.push(finding);
-                None
+        Some(bound) if !has_errors(&checked.findings) => {
+            match pipeline::compile(&sources, bound, host, "run.sb") {
+                Ok(Ok(artifact)) => Some(artifact),
+                Ok(Err(finding)) => {
+                    checked.findings.push(finding);
+                    None
+                }
+                Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
             }
-            Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
-        },
+        }
         _ => None,
     };
     let Some(artifact) = artifact else {

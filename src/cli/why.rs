@@ -41,7 +41,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("one of: {}", Question::WORDS.join(", ")),
         };
-        return Err(fail(Exit::Usage, &format!("nothing can be asked about `{}`", args.operation), Some(&help)));
+        return Err(fail(
+            Exit::Usage,
+            &format!("nothing can be asked about `{}`", args.operation),
+            Some(&help),
+        ));
     };
     let profile = match &args.profile {
         Some(profile) => profile.clone(),

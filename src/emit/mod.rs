@@ -29,7 +29,9 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<String, Unspeakable> {
     network(&mut text, &plan.network);
     if plan.ipc == Ipc::SharedMemory {
         section(&mut text, "shared memory");
-        text.push_str("(allow ipc-posix-shm-read-data ipc-posix-shm-write-create ipc-posix-shm-write-data)\n");
+        text.push_str(
+            "(allow ipc-posix-shm-read-data ipc-posix-shm-write-create ipc-posix-shm-write-data)\n",
+        );
         text.push_str("(allow ipc-posix-shm-write-unlink ipc-sysv-shm)\n");
     }
     let mut last = None;
@@ -71,9 +73,13 @@ fn network(text: &mut String, network: &Network) {
             text.push_str("(allow network-outbound (remote ip))\n");
             text.push_str("(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n");
             text.push_str("(allow network-inbound (local ip))\n(allow network-bind (local ip))\n(allow system-socket)\n");
-            text.push_str("(allow mach-lookup (global-name \"com.apple.trustd\" \"com.apple.trustd.agent\"))\n");
+            text.push_str(
+                "(allow mach-lookup (global-name \"com.apple.trustd\" \"com.apple.trustd.agent\"))\n",
+            );
             text.push_str("(allow mach-lookup (global-name \"com.apple.SystemConfiguration.configd\"))\n");
-            text.push_str("(allow mach-lookup (global-name \"com.apple.SystemConfiguration.DNSConfiguration\"))\n");
+            text.push_str(
+                "(allow mach-lookup (global-name \"com.apple.SystemConfiguration.DNSConfiguration\"))\n",
+            );
         }
     }
 }

@@ -56,8 +56,15 @@ const SYSCTLS: [&str; 24] = [
 ];
 
 pub fn header(text: &mut String, name: &str) {
-    let _ = writeln!(text, "; {}: a sandbox profile written by palisade {}.", comment(name), env!("CARGO_PKG_VERSION"));
-    text.push_str("; Do not edit: change the profile and compile again. Behind each rule stands what it comes from.\n");
+    let _ = writeln!(
+        text,
+        "; {}: a sandbox profile written by palisade {}.",
+        comment(name),
+        env!("CARGO_PKG_VERSION")
+    );
+    text.push_str(
+        "; Do not edit: change the profile and compile again. Behind each rule stands what it comes from.\n",
+    );
     text.push_str("(version 1)\n(deny default)\n");
 }
 

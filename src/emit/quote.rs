@@ -8,7 +8,9 @@ const MAX_LITERAL: usize = 255;
 pub enum Unspeakable {
     #[error("`{}` holds a control character, which a seatbelt profile cannot spell safely", .0.escape_debug())]
     Control(String),
-    #[error("`{0}` is longer than {MAX_LITERAL} bytes, more than a seatbelt profile's reader is known to take")]
+    #[error(
+        "`{0}` is longer than {MAX_LITERAL} bytes, more than a seatbelt profile's reader is known to take"
+    )]
     Long(String),
 }
 

@@ -22,12 +22,18 @@ struct Answers {
 /// A host that passes every question on to another one and keeps the answers.
 pub struct Recorder<'a> {
     host: &'a dyn Host,
+    workspace: Option<Utf8PathBuf>,
     answers: Mutex<BTreeMap<Utf8PathBuf, Answers>>,
 }
 
 impl<'a> Recorder<'a> {
     pub fn new(host: &'a dyn Host) -> Self {
-        Self { host, answers: Mutex::new(BTreeMap::new()) }
+        Self { host, workspace: None, answers: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// The recorder that also writes down what `$workspace` is, for whoever compiles from the recording.
+    pub fn with_workspace(self, workspace: &Utf8Path) -> Self {
+        Self { workspace: Some(workspace.to_path_buf()), ..self }
     }
 
     /// The recording as YAML, sorted by path. [`super::RecordedHost::from_yaml`] gives from it the same answer to every question that was
@@ -41,6 +47,7 @@ impl<'a> Recorder<'a> {
             system: self.host.system(),
             architecture: self.host.architecture().to_owned(),
             home: self.host.home().to_path_buf(),
+            workspace: self.workspace.clone(),
             case_insensitive: self.host.case_insensitive(),
             developer_directory: self.host.developer_directory().map(Utf8Path::to_path_buf),
             unlisted: Unlisted::Unknown,

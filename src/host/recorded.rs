@@ -23,6 +23,7 @@ pub struct RecordedHost {
     system: System,
     architecture: String,
     home: Utf8PathBuf,
+    workspace: Option<Utf8PathBuf>,
     case_insensitive: bool,
     developer_directory: Option<Utf8PathBuf>,
     unlisted: Unlisted,
@@ -46,12 +47,13 @@ impl RecordedHost {
             system,
             architecture,
             home,
+            workspace,
             case_insensitive,
             developer_directory,
             unlisted,
             entries,
         } = recording;
-        for path in std::iter::once(&home).chain(&developer_directory) {
+        for path in std::iter::once(&home).chain(&developer_directory).chain(&workspace) {
             normal(path).map_err(|why| error(format!("`{path}` {why}")))?;
         }
         for (path, listed) in &entries {
@@ -63,6 +65,7 @@ impl RecordedHost {
             system,
             architecture,
             home,
+            workspace,
             case_insensitive,
             developer_directory,
             unlisted,
@@ -80,6 +83,11 @@ impl RecordedHost {
             host.fold_names().map_err(error)?;
         }
         Ok(host)
+    }
+
+    /// What `$workspace` was when it was recorded.
+    pub fn workspace(&self) -> Option<&Utf8Path> {
+        self.workspace.as_deref()
     }
 
     fn check_parents(&self) -> Result<(), String> {

@@ -26,6 +26,9 @@ pub struct Recording {
     pub system: System,
     pub architecture: String,
     pub home: Utf8PathBuf,
+    /// What `$workspace` was when it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Utf8PathBuf>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub case_insensitive: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

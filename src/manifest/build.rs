@@ -2,8 +2,8 @@
 
 use super::text::hex;
 use super::{
-    CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA, Skipped, Source,
-    Tool,
+    CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA,
+    Skipped, Source, Tool,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};

@@ -8,7 +8,8 @@ use super::{Options, hosts, names};
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
-    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt, ToolName, Unguard,
+    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt,
+    ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::ast::{self, Statement, StatementKind, Word};
@@ -263,7 +264,8 @@ impl Collector<'_> {
     }
 
     fn unknown_need(&mut self, word: &Word) {
-        let finding = Finding::new("unknown-need", Severity::Error, format!("unknown need `{}`", shown(&word.value)));
+        let finding =
+            Finding::new("unknown-need", Severity::Error, format!("unknown need `{}`", shown(&word.value)));
         let finding = finding.at(word.span, "not in the list");
         let guess = match word.value.to_lowercase().as_str() {
             "certificates" | "certs" | "ssl" | "trustd" | "keychain" => Some("tls"),
@@ -277,7 +279,11 @@ impl Collector<'_> {
         let finding = match guess {
             Some(meant) => {
                 let edit = Edit { span: word.span, replacement: meant.into() };
-                finding.help(format!("did you mean `{meant}`?")).fix(format!("write `{meant}`"), vec![edit], false)
+                finding.help(format!("did you mean `{meant}`?")).fix(
+                    format!("write `{meant}`"),
+                    vec![edit],
+                    false,
+                )
             }
             None => {
                 let names: Vec<String> = NEEDS.iter().map(|need| format!("`{}`", need.name)).collect();
@@ -297,7 +303,8 @@ impl Collector<'_> {
             None => None,
             Some((None, _)) => return,
             Some((Some(value), span)) if value.contains('\0') => {
-                let finding = Finding::new("variable-value", Severity::Error, "a NUL in the value of a variable");
+                let finding =
+                    Finding::new("variable-value", Severity::Error, "a NUL in the value of a variable");
                 self.report(finding.at(span, "here").help("no variable can hold one"));
                 return;
             }
@@ -320,10 +327,15 @@ impl Collector<'_> {
                 Ok(pattern) => rules.push(NetworkRule { allow: item.allow, pattern, span: item.span }),
                 Err(error) => {
                     let span = item.pattern.span;
-                    let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+                    let finding = Finding::new("host", Severity::Error, error.message)
+                        .at(span, "here")
+                        .help(error.help);
                     // A text with variables cannot be replaced by what they happen to hold.
-                    let literal = item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
-                    let plain = |host: &String| host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte));
+                    let literal =
+                        item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
+                    let plain = |host: &String| {
+                        host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte))
+                    };
                     self.report(match error.replacement.filter(|host| literal && plain(host)) {
                         Some(host) => {
                             let edit = Edit { span, replacement: format!("\"{host}\"") };

@@ -38,7 +38,8 @@ impl Groups {
         }
         for file in files {
             let name = &sources.file(file.id).name;
-            let own = name.strip_prefix("std/").and_then(standard::text).is_some() && sources.file(file.id).path.is_none();
+            let own = name.strip_prefix("std/").and_then(standard::text).is_some()
+                && sources.file(file.id).path.is_none();
             for (word, group) in groups_of(&Some(file.clone()), None) {
                 for member in &group.members {
                     if member.value.starts_with('@') {
@@ -54,15 +55,25 @@ impl Groups {
                     Some(known) if known.standard.is_some() && own => {}
                     Some(known) if known.standard.is_some() => {
                         let fragment = known.standard.unwrap_or_default();
-                        let message = format!("the group `@{}` is defined by `std/{fragment}`", shown(&word.value));
-                        let finding = Finding::new("group", Severity::Error, message).at(word.span, "defined again here");
-                        findings.push(finding.help("give yours another name: `@` names must mean the same to every reader"));
+                        let message =
+                            format!("the group `@{}` is defined by `std/{fragment}`", shown(&word.value));
+                        let finding = Finding::new("group", Severity::Error, message)
+                            .at(word.span, "defined again here");
+                        findings.push(
+                            finding.help(
+                                "give yours another name: `@` names must mean the same to every reader",
+                            ),
+                        );
                     }
                     Some(known) if known.span.file != group.span.file => findings.push(
-                        Finding::new("group", Severity::Error, format!("the group `@{}` is defined twice", shown(&word.value)))
-                            .at(word.span, "again here")
-                            .at(known.span, "first here")
-                            .help("give one of them another name"),
+                        Finding::new(
+                            "group",
+                            Severity::Error,
+                            format!("the group `@{}` is defined twice", shown(&word.value)),
+                        )
+                        .at(word.span, "again here")
+                        .at(known.span, "first here")
+                        .help("give one of them another name"),
                     ),
                     // Twice in one file: told of by the parser.
                     Some(_) => {}
@@ -76,11 +87,17 @@ impl Groups {
     }
 
     /// The members of `@name`, each as a tool asked for by the group.
-    pub fn members(&mut self, sources: &mut Sources, word: &Word, findings: &mut Vec<Finding>) -> Vec<ToolName> {
+    pub fn members(
+        &mut self,
+        sources: &mut Sources,
+        word: &Word,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<ToolName> {
         let name = word.value.strip_prefix('@').unwrap_or(&word.value);
         let Some(group) = self.by_name.get(name) else {
             let known = self.by_name.keys().map(String::as_str);
-            let finding = Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
+            let finding =
+                Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
             let finding = finding.at(word.span, "not defined");
             findings.push(match nearest(name, known) {
                 Some(meant) => {
@@ -89,8 +106,13 @@ impl Groups {
                     finding.fix(format!("write `@{meant}`"), vec![edit], false)
                 }
                 None => {
-                    let known: Vec<String> = self.by_name.keys().map(|name| format!("`@{}`", shown(name))).collect();
-                    finding.help(format!("there are {}; another is defined with `group {} [ … ]`", known.join(", "), shown(name)))
+                    let known: Vec<String> =
+                        self.by_name.keys().map(|name| format!("`@{}`", shown(name))).collect();
+                    finding.help(format!(
+                        "there are {}; another is defined with `group {} [ … ]`",
+                        known.join(", "),
+                        shown(name)
+                    ))
                 }
             });
             return Vec::new();
@@ -98,13 +120,19 @@ impl Groups {
         // What a group holds is part of what the profile means: its source belongs to the sources.
         if let Some(fragment) = group.standard {
             let shown = format!("std/{fragment}");
-            let known = sources.files().find(|(_, file)| file.name == shown && file.path.is_none()).map(|(id, _)| id);
-            let id = known.unwrap_or_else(|| sources.add(shown, None, standard::text(fragment).unwrap_or_default()));
+            let known =
+                sources.files().find(|(_, file)| file.name == shown && file.path.is_none()).map(|(id, _)| id);
+            let id = known
+                .unwrap_or_else(|| sources.add(shown, None, standard::text(fragment).unwrap_or_default()));
             if !self.files.contains(&id) {
                 self.files.push(id);
             }
         }
-        let tool = |member: &Word| ToolName { name: member.value.clone(), span: word.span, group: Some(name.to_owned()) };
+        let tool = |member: &Word| ToolName {
+            name: member.value.clone(),
+            span: word.span,
+            group: Some(name.to_owned()),
+        };
         group.members.iter().filter(|member| !member.value.starts_with('@')).map(tool).collect()
     }
 }

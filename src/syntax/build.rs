@@ -35,8 +35,7 @@ impl Builder<'_> {
             Rule::root => {
                 let path = self.text(&mut inner)?;
                 let access = inner.take(Rule::access)?;
-                let value =
-                    if access.as_str() == "read-only" { Access::ReadOnly } else { Access::ReadWrite };
+                let value = if access.as_str() == "read-only" { Access::ReadOnly } else { Access::ReadWrite };
                 StatementKind::Root { path, access: Spanned::new(value, self.span(&access)) }
             }
             Rule::deny => match inner.next()? {
@@ -59,14 +58,12 @@ impl Builder<'_> {
             Rule::executable => StatementKind::Executable(self.text(&mut inner)?),
             Rule::tool => StatementKind::Tool(self.text(&mut inner)?),
             Rule::working_directory => StatementKind::WorkingDirectory(self.text(&mut inner)?),
-            Rule::unguard => StatementKind::Unguard {
-                path: self.text(&mut inner)?,
-                because: self.text(&mut inner)?,
-            },
-            Rule::seatbelt => StatementKind::Seatbelt {
-                rule: self.text(&mut inner)?,
-                because: self.text(&mut inner)?,
-            },
+            Rule::unguard => {
+                StatementKind::Unguard { path: self.text(&mut inner)?, because: self.text(&mut inner)? }
+            }
+            Rule::seatbelt => {
+                StatementKind::Seatbelt { rule: self.text(&mut inner)?, because: self.text(&mut inner)? }
+            }
             Rule::network => {
                 let mode = inner.take(Rule::network_mode)?;
                 let value = if mode.as_str() == "all" { Network::All } else { Network::Off };
@@ -137,7 +134,8 @@ impl Builder<'_> {
         }
         if value.starts_with('@') {
             let finding = Finding::new("syntax", Severity::Error, format!("`{value}` is quoted"));
-            self.findings.push(finding.at(text.span, "a group").help("write the name of a group without quotes"));
+            self.findings
+                .push(finding.at(text.span, "a group").help("write the name of a group without quotes"));
             return None;
         }
         Some(Word::new(value, text.span))

@@ -54,11 +54,14 @@ impl<'a> Parser<'a> {
             Err(error) => {
                 let span = self.builder(base).span(&written);
                 self.report(|_| {
-                    let finding = Finding::new("limit-amount", Severity::Error, error.message).at(span, "here");
+                    let finding =
+                        Finding::new("limit-amount", Severity::Error, error.message).at(span, "here");
                     match error.replacement {
-                        Some(right) => finding
-                            .help(format!("did you mean `{right}`? {}", error.help))
-                            .fix(format!("write `{right}`"), vec![Edit { span, replacement: right }], false),
+                        Some(right) => finding.help(format!("did you mean `{right}`? {}", error.help)).fix(
+                            format!("write `{right}`"),
+                            vec![Edit { span, replacement: right }],
+                            false,
+                        ),
                         None => finding.help(error.help),
                     }
                 });

@@ -275,7 +275,12 @@ impl<'a> Grouping<'a> {
             return;
         }
         let block = Some(Block { open: brace, close: None, items: Vec::new() });
-        self.open.push(Item { pieces, block, glued: std::mem::take(&mut self.after_block), open_bracket: None });
+        self.open.push(Item {
+            pieces,
+            block,
+            glued: std::mem::take(&mut self.after_block),
+            open_bracket: None,
+        });
     }
 
     fn end_statement(&mut self, at: usize, open_bracket: Option<Piece>) {
@@ -302,7 +307,6 @@ impl<'a> Grouping<'a> {
             None => self.top.push(item),
         }
     }
-
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ pub struct Parsed {
 pub fn parse(sources: &Sources, id: FileId) -> Parsed {
     let text = &*sources.file(id).text;
     let outline = outline(text);
-    let mut parser = Parser { text, file: id, pieces: &outline.pieces, findings: Vec::new(), beyond: 0, misplaced: false };
+    let mut parser =
+        Parser { text, file: id, pieces: &outline.pieces, findings: Vec::new(), beyond: 0, misplaced: false };
     let comments = parser.survey();
     let mut file = parser.file(&outline);
     parser.braces(&outline);
@@ -76,7 +77,8 @@ impl<'a> Parser<'a> {
     /// The pieces of a statement that mean something.
     pub fn words(&self, item: &Item) -> Vec<Piece> {
         let pieces = self.pieces.get(item.pieces.clone()).unwrap_or_default();
-        let meant = pieces.iter().filter(|piece| !matches!(piece.kind, PieceKind::Comment | PieceKind::EndOfLine));
+        let meant =
+            pieces.iter().filter(|piece| !matches!(piece.kind, PieceKind::Comment | PieceKind::EndOfLine));
         meant.copied().collect()
     }
 
@@ -103,7 +105,14 @@ impl<'a> Parser<'a> {
                 let comment = piece.kind == PieceKind::Comment;
                 let cooked = matches!(piece.kind, PieceKind::Cooked | PieceKind::OpenCooked);
                 if piece.kind != PieceKind::EndOfLine {
-                    strings::hidden(self.file, piece.start as usize, text, comment, cooked, &mut self.findings);
+                    strings::hidden(
+                        self.file,
+                        piece.start as usize,
+                        text,
+                        comment,
+                        cooked,
+                        &mut self.findings,
+                    );
                 }
             }
             if piece.kind == PieceKind::Comment {
@@ -121,7 +130,8 @@ impl<'a> Parser<'a> {
     fn braces(&mut self, outline: &Outline) {
         for range in &outline.long_lines {
             self.report(|parser| {
-                let head: String = parser.text.get(range.clone()).unwrap_or_default().chars().take(40).collect();
+                let head: String =
+                    parser.text.get(range.clone()).unwrap_or_default().chars().take(40).collect();
                 let span = Span::new(parser.file, range.start..range.start + head.len());
                 Finding::new("syntax", Severity::Error, format!("a line of {} bytes", range.len()))
                     .at(span, "begins here")
@@ -158,9 +168,13 @@ impl<'a> Parser<'a> {
                     let end = parser.text.trim_end().len();
                     let last = parser.text.get(..end).and_then(|text| text.chars().next_back());
                     let begin = end - last.map_or(0, char::len_utf8);
-                    Finding::new("syntax", Severity::Error, format!("the block of `{}` is not closed", shown(name)))
-                        .at(parser.span(block.open), "opened here")
-                        .at(Span::new(parser.file, begin..end), "a `}` is missing after this")
+                    Finding::new(
+                        "syntax",
+                        Severity::Error,
+                        format!("the block of `{}` is not closed", shown(name)),
+                    )
+                    .at(parser.span(block.open), "opened here")
+                    .at(Span::new(parser.file, begin..end), "a `}` is missing after this")
                 });
             }
             self.unclosed(&block.items);
@@ -177,7 +191,11 @@ impl<'a> Parser<'a> {
                     sound = false;
                     self.report(|parser| {
                         let closing = text.find('"').map_or("\"".into(), |at| {
-                            if piece.kind == PieceKind::OpenRaw { format!("\"{}", &text[1..at]) } else { "\"".into() }
+                            if piece.kind == PieceKind::OpenRaw {
+                                format!("\"{}", &text[1..at])
+                            } else {
+                                "\"".into()
+                            }
                         });
                         Finding::new("syntax", Severity::Error, "a text that is not closed")
                             .at(parser.span(piece), "opened here, and its line ends")
@@ -268,11 +286,18 @@ impl<'a> Parser<'a> {
                             let (first, span) = (*first, self.item_span(item));
                             self.report(|parser| {
                                 let words = parser.words(item);
-                                let here = words.first().zip(words.last()).map_or(span, |(a, b)| parser.span(*a).to(parser.span(*b)));
-                                Finding::new("syntax", Severity::Error, "a second profile or fragment in one file")
-                                    .at(here, "the second")
-                                    .at(first, "the first")
-                                    .help("one file holds one profile; move this one to a file of its own")
+                                let here = words
+                                    .first()
+                                    .zip(words.last())
+                                    .map_or(span, |(a, b)| parser.span(*a).to(parser.span(*b)));
+                                Finding::new(
+                                    "syntax",
+                                    Severity::Error,
+                                    "a second profile or fragment in one file",
+                                )
+                                .at(here, "the second")
+                                .at(first, "the first")
+                                .help("one file holds one profile; move this one to a file of its own")
                             });
                         }
                         (None, Some(found)) => head = Some(found),
@@ -302,14 +327,23 @@ impl<'a> Parser<'a> {
             });
         }
         let (mut file, _) = head?;
-        if edition.is_none() && !outline.items.iter().any(|item| self.words(item).first().is_some_and(|p| self.str(*p) == "edition")) {
+        if edition.is_none()
+            && !outline
+                .items
+                .iter()
+                .any(|item| self.words(item).first().is_some_and(|p| self.str(*p) == "edition"))
+        {
             self.report(|parser| {
                 let start = if parser.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
                 let at = Span::new(parser.file, start..start);
                 Finding::new("edition", Severity::Error, "the file does not say its edition")
                     .at(file.head, "expected `edition 1` above")
                     .help("begin the file with `edition 1`: it keeps its meaning when the language changes")
-                    .fix("write `edition 1` at the top", vec![Edit { span: at, replacement: "edition 1\n\n".into() }], true)
+                    .fix(
+                        "write `edition 1` at the top",
+                        vec![Edit { span: at, replacement: "edition 1\n\n".into() }],
+                        true,
+                    )
             });
         }
         file.edition = edition;
@@ -322,7 +356,8 @@ impl<'a> Parser<'a> {
         }
         if let Some(block) = &item.block {
             self.report(|parser| {
-                Finding::new("syntax", Severity::Error, "`edition` takes no block").at(parser.span(block.open), "here")
+                Finding::new("syntax", Severity::Error, "`edition` takes no block")
+                    .at(parser.span(block.open), "here")
             });
         }
         let Some((pair, base)) = self.take(Rule::only_edition, item, "edition") else { return };
@@ -331,9 +366,13 @@ impl<'a> Parser<'a> {
         let span = self.builder(base).span(&number);
         if number.as_str() != "1" {
             self.report(|_| {
-                Finding::new("edition", Severity::Error, format!("unknown edition `{}`", shown(number.as_str())))
-                    .at(span, "not an edition of the language")
-                    .help("this version knows `edition 1`; a later version may know more")
+                Finding::new(
+                    "edition",
+                    Severity::Error,
+                    format!("unknown edition `{}`", shown(number.as_str())),
+                )
+                .at(span, "not an edition of the language")
+                .help("this version knows `edition 1`; a later version may know more")
             });
         }
         if let Some(first) = edition {
@@ -368,7 +407,9 @@ impl<'a> Parser<'a> {
         let name = self.builder(base).word(quoted)?;
         if name.value.trim().is_empty() {
             let span = name.span;
-            self.report(|_| Finding::new("syntax", Severity::Error, format!("a {word} without a name")).at(span, "empty"));
+            self.report(|_| {
+                Finding::new("syntax", Severity::Error, format!("a {word} without a name")).at(span, "empty")
+            });
         }
         let name = Word::new(name.value, name.span);
         let (id, comments) = (self.file, Vec::new());
@@ -381,22 +422,36 @@ impl<'a> Parser<'a> {
             let span = first.map_or(parser.item_span(item), |piece| parser.span(piece));
             let quote = shown(word);
             if after {
-                return Finding::new("syntax", Severity::Error, format!("`{quote}` stands outside the profile"))
-                    .at(span, "after the closing brace")
-                    .help("nothing may follow the profile; look for a `}` too many above");
+                return Finding::new(
+                    "syntax",
+                    Severity::Error,
+                    format!("`{quote}` stands outside the profile"),
+                )
+                .at(span, "after the closing brace")
+                .help("nothing may follow the profile; look for a `}` too many above");
             }
             if super::words::STATEMENTS.contains(&word) {
-                return Finding::new("syntax", Severity::Error, format!("`{quote}` stands outside a profile"))
-                    .at(span, "expected `profile \"NAME\" {` before this")
-                    .help("statements stand in `profile \"NAME\" { … }`");
+                return Finding::new(
+                    "syntax",
+                    Severity::Error,
+                    format!("`{quote}` stands outside a profile"),
+                )
+                .at(span, "expected `profile \"NAME\" {` before this")
+                .help("statements stand in `profile \"NAME\" { … }`");
             }
-            let what = if first.is_some() { format!("unknown word `{quote}`") } else { "a block without a name".into() };
+            let what = if first.is_some() {
+                format!("unknown word `{quote}`")
+            } else {
+                "a block without a name".into()
+            };
             let finding = Finding::new("unknown-word", Severity::Error, what)
                 .at(span, format!("expected {}", either_word(TOP.iter().copied())));
             match Vocabulary::Top.meant(word) {
-                Some(meant) => finding
-                    .help(format!("did you mean `{meant}`?"))
-                    .fix(format!("write `{meant}`"), vec![Edit { span, replacement: meant.into() }], false),
+                Some(meant) => finding.help(format!("did you mean `{meant}`?")).fix(
+                    format!("write `{meant}`"),
+                    vec![Edit { span, replacement: meant.into() }],
+                    false,
+                ),
                 None => finding.help("a file begins with `edition 1` and holds one `profile \"NAME\" { … }`"),
             }
         });
@@ -409,7 +464,8 @@ impl<'a> Parser<'a> {
         if beyond > 0 {
             let message = format!("{beyond} more errors in `{}` are not shown", sources.file(self.file).name);
             let end = self.text.len();
-            let last = Finding::new("syntax", Severity::Error, message).at(Span::new(self.file, end..end), "to here");
+            let last = Finding::new("syntax", Severity::Error, message)
+                .at(Span::new(self.file, end..end), "to here");
             self.findings.push(last.help("most of them are likely to have one cause: begin with the first"));
         }
         self.findings

@@ -4,12 +4,28 @@ use palisade::finding::{Finding, Severity};
 use palisade::host::Host;
 use palisade::host::recorded::RecordedHost;
 use palisade::lint::rules;
-use palisade::pipeline::check_text;
+use palisade::pipeline::{Request, check};
+use palisade::policy::System;
 use palisade::report::concise;
+use palisade::resolve::MemoryLoader;
 use palisade::source::Sources;
 
 fn machine() -> RecordedHost {
     RecordedHost::from_yaml(include_str!("../hosts/debian.yaml"), "debian.yaml").expect("a sound recording")
+}
+
+/// What checking a text in the recorded workspace finds.
+fn check_text(text: &str, host: &dyn Host) -> (Sources, Vec<Finding>) {
+    let mut sources = Sources::new();
+    let file = sources.add("example.palisade", None, text);
+    let request = Request {
+        workspace: "/home/dev/project".into(),
+        set: std::collections::BTreeMap::new(),
+        target: System::Linux,
+        artifacts: Vec::new(),
+    };
+    let checked = check(&mut sources, file, &MemoryLoader::default(), host, &request);
+    (sources, checked.findings)
 }
 
 /// The examples of one kind in a rule's documentation.
@@ -51,7 +67,9 @@ fn no_good_example_is_found_by_its_rule() {
     for info in rules::ALL.iter().map(|rule| rule.info()) {
         for text in examples(&info.markdown(), "good") {
             let checked = check_text(&text, &host as &dyn Host);
-            if checked.1.iter().any(|finding| finding.rule == info.name) || !heavier_than_a_note(&checked.1).is_empty() {
+            if checked.1.iter().any(|finding| finding.rule == info.name)
+                || !heavier_than_a_note(&checked.1).is_empty()
+            {
                 wrong.push(format!("{}:\n{}", info.name, shown(&checked, &text)));
             }
         }

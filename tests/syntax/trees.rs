@@ -101,7 +101,11 @@ fn line_ends_and_marks_of_other_systems_change_nothing() {
 
 #[test]
 fn limits_are_in_base_units() {
-    let StatementKind::Limits(limits) = kinds("limits { time 2m; cpu 500ms; output 3KiB; processes 7 }").remove(0) else { panic!() };
+    let StatementKind::Limits(limits) =
+        kinds("limits { time 2m; cpu 500ms; output 3KiB; processes 7 }").remove(0)
+    else {
+        panic!()
+    };
     let amounts: Vec<_> = limits.iter().map(|limit| (limit.kind.name(), limit.amount)).collect();
     assert_eq!(amounts, [("time", 120_000), ("cpu", 500), ("output", 3072), ("processes", 7)]);
 }

@@ -2,6 +2,7 @@
 
 use crate::bind::Binding;
 use crate::bind::system::HOME;
+use crate::bind::tools::{self, Tool};
 use crate::plan::Environment;
 use crate::policy::{Policy, System};
 use camino::Utf8Path;
@@ -54,12 +55,15 @@ fn path(policy: &Policy, binding: &Binding) -> String {
             directories.push(directory.to_owned());
         }
     };
-    for tool in stated.filter_map(|lookup| lookup.tool()) {
-        add(tool.directory.as_str());
+    for directory in stated.filter_map(|lookup| lookup.tool()).flat_map(directories_of) {
+        add(directory.as_str());
     }
+    let places = tools::places(policy.target);
+    let rank =
+        |directory: &Utf8Path| places.iter().position(|place| *place == directory).unwrap_or(places.len());
     let mut known: Vec<&Utf8Path> =
-        named.filter_map(|lookup| lookup.tool()).map(|tool| tool.directory.as_path()).collect();
-    known.sort_by_key(|directory| (crate::bind::tools::search_rank(policy.target, directory), *directory));
+        named.filter_map(|lookup| lookup.tool()).flat_map(|tool| directories_of(tool)).collect();
+    known.sort_by_key(|directory| (rank(directory), *directory));
     for directory in known {
         add(directory.as_str());
     }
@@ -71,4 +75,8 @@ fn path(policy: &Policy, binding: &Binding) -> String {
         add(directory);
     }
     directories.join(":")
+}
+
+fn directories_of(tool: &Tool) -> impl Iterator<Item = &Utf8Path> {
+    std::iter::once(tool.directory.as_path()).chain(tool.also_on_path.iter().map(|path| path.as_path()))
 }

@@ -23,12 +23,18 @@ pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
             let Some(tool) = bound.lookup.tool() else { continue };
             let Some(interpreter) = &tool.interpreter else { continue };
             losses.push(Loss {
-                text: format!("`{}` is a script, and its interpreter `{interpreter}` can be run by itself too", tool.name),
+                text: format!(
+                    "`{}` is a script, and its interpreter `{interpreter}` can be run by itself too",
+                    tool.name
+                ),
                 span: Some(bound.asked.span),
             });
         }
         for seatbelt in &policy.seatbelt {
-            losses.push(Loss { text: "a seatbelt rule means nothing on Linux".into(), span: Some(seatbelt.span) });
+            losses.push(Loss {
+                text: "a seatbelt rule means nothing on Linux".into(),
+                span: Some(seatbelt.span),
+            });
         }
     }
     losses

@@ -15,7 +15,6 @@ use crate::plan::{
 use crate::policy::{Access, Policy, System};
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Stands for the private directory of a command on macOS, whose real path is made anew for each command and travels as a parameter.
@@ -84,7 +83,14 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn rule(&mut self, effect: Effect, operations: Operations, scope: Scope, path: &Utf8Path, origin: Origin) {
+    fn rule(
+        &mut self,
+        effect: Effect,
+        operations: Operations,
+        scope: Scope,
+        path: &Utf8Path,
+        origin: Origin,
+    ) {
         self.rules.push(Rule { effect, operations, scope, path: path.to_path_buf(), origin });
     }
 
@@ -108,10 +114,7 @@ impl Builder<'_> {
     }
 
     fn writes_anywhere(&self) -> bool {
-        self.binding
-            .usable_roots()
-            .iter()
-            .any(|&(at, ..)| self.policy.roots[at].access == Access::ReadWrite)
+        self.binding.usable_roots().iter().any(|&(at, ..)| self.policy.roots[at].access == Access::ReadWrite)
     }
 
     fn scratch_path(&self) -> Utf8PathBuf {
@@ -216,18 +219,20 @@ fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostErr
         .filter_map(|lookup| lookup.tool())
         .flat_map(|tool| tool.files.iter().map(Utf8PathBuf::as_path))
         .collect();
-    let digested: Vec<Result<PlannedFile, HostError>> = files
-        .into_par_iter()
-        .map(|path| {
-            let entry = host.lstat(path)?.ok_or_else(|| HostError::Other {
-                path: path.to_path_buf(),
-                reason: "it has vanished".into(),
-            })?;
-            let digest = host.digest(path)?;
-            let (identity, size, modified) = (entry.identity, entry.size, entry.modified);
-            Ok(PlannedFile { path: path.to_path_buf(), digest, identity, size, modified })
-        })
-        .collect();
+    let files: Vec<&Utf8Path> = files.into_iter().collect();
+    // Threads that end here: what runs a command later must find the process with one.
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = files.len().div_ceil(workers).max(1);
+    let digested: Vec<Result<PlannedFile, HostError>> = std::thread::scope(|scope| {
+        let running: Vec<_> = files
+            .chunks(share)
+            .map(|files| scope.spawn(|| files.iter().map(|path| digest(host, path)).collect::<Vec<_>>()))
+            .collect();
+        running
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
     let mut planned = Vec::new();
     let mut errors = Vec::new();
     for result in digested {
@@ -237,6 +242,15 @@ fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostErr
         }
     }
     (planned, errors)
+}
+
+fn digest(host: &dyn Host, path: &Utf8Path) -> Result<PlannedFile, HostError> {
+    let entry = host
+        .lstat(path)?
+        .ok_or_else(|| HostError::Other { path: path.to_path_buf(), reason: "it has vanished".into() })?;
+    let digest = host.digest(path)?;
+    let (identity, size, modified) = (entry.identity, entry.size, entry.modified);
+    Ok(PlannedFile { path: path.to_path_buf(), digest, identity, size, modified })
 }
 
 /// Whether a path can be looked at without being listed or opened.

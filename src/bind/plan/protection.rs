@@ -95,7 +95,11 @@ impl Builder<'_> {
     fn pin_links(&mut self) {
         let links: Vec<Hop> = self.links.clone();
         for Hop { link, .. } in links {
-            if self.binding.root_of(&link).is_some_and(|(at, _)| self.policy.roots[at].access == Access::ReadWrite) {
+            if self
+                .binding
+                .root_of(&link)
+                .is_some_and(|(at, _)| self.policy.roots[at].access == Access::ReadWrite)
+            {
                 let text = "a link that the plan rests on".into();
                 let origin = Origin { kind: OriginKind::Pin, text, span: None };
                 self.rule(Effect::Deny, Operations::WRITING, Scope::Literal, &link, origin);

@@ -2,9 +2,7 @@
 
 use super::{Binding, Builder};
 use crate::bind::tools::{Grant, Lookup, Tool};
-use crate::plan::{
-    Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool,
-};
+use crate::plan::{Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 
@@ -51,7 +49,8 @@ impl Builder<'_> {
             }
         }
         if let Lookup::Found(shell) = &binding.shell {
-            let origin = Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
+            let origin =
+                Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
             self.share(&mut shared, shell, &origin);
         }
         self.rules.extend(shared.into_iter().map(|((path, scope), shared)| rule(path, scope, shared)));
@@ -88,7 +87,13 @@ fn rule(path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
         [] => role.to_owned(),
     };
     let span = origin.and_then(|origin| origin.span);
-    Rule { effect: Effect::Allow, operations, scope, path, origin: Origin { kind: OriginKind::Tool, text, span } }
+    Rule {
+        effect: Effect::Allow,
+        operations,
+        scope,
+        path,
+        origin: Origin { kind: OriginKind::Tool, text, span },
+    }
 }
 
 fn plan_tool(tool: &Tool, optional: bool, origin: Origin) -> PlannedTool {

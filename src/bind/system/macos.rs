@@ -8,8 +8,7 @@ use crate::policy::Network;
 use camino::Utf8Path;
 
 const READ: Operations = Operations::READING;
-const LIBRARY: Operations =
-    Operations::of(&[Operation::Read, Operation::Metadata, Operation::Map]);
+const LIBRARY: Operations = Operations::of(&[Operation::Read, Operation::Metadata, Operation::Map]);
 const DEVICE: Operations = Operations::of(&[Operation::Read, Operation::Metadata, Operation::Write]);
 
 /// Links of the top directory that programs still go through. Seatbelt asks for metadata of the link itself.

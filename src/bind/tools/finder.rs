@@ -17,6 +17,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// Where programs are looked for on Linux, in this order. Never the caller's PATH.
 pub const LINUX: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
+/// Where programs are looked for on a system, in this order.
+pub fn places(system: System) -> &'static [&'static str] {
+    match system {
+        System::Linux => LINUX,
+        System::Macos => macos::BASE,
+    }
+}
+
 /// How many interpreters may be scripts themselves: the kernel's own bound (execve(2), "Interpreter scripts").
 const MAX_SCRIPTS: usize = 4;
 
@@ -73,10 +81,7 @@ impl<'h> Finder<'h> {
     }
 
     fn places(&self) -> &'static [&'static str] {
-        match self.looks.host.system() {
-            System::Linux => LINUX,
-            System::Macos => macos::BASE,
-        }
+        places(self.looks.host.system())
     }
 
     /// The first place that has a name, or that cannot be looked into.

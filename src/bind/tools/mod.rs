@@ -13,7 +13,7 @@ mod needs;
 mod script;
 mod trees;
 
-pub use finder::Finder;
+pub use finder::{Finder, places};
 
 use crate::host::{Hop, Host};
 use crate::plan::{Operations, Scope};

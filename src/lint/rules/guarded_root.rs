@@ -76,7 +76,7 @@ mod tests {
             path: "/home/dev/project/.git/hooks".into(),
             entry: None,
             reason: "commands that git runs",
-            lifted_by: None,
+            own: false,            lifted_by: None,
         });
         assert_eq!(
             case.found("guarded-root"),

@@ -72,6 +72,7 @@ impl Case {
                 allowances: Vec::new(),
             },
             binding: Binding {
+                base: Default::default(),
                 roots: Vec::new(),
                 denials: Vec::new(),
                 guards: Vec::new(),
@@ -232,7 +233,6 @@ impl Case {
                 name: name.into(),
                 path: tool.path.clone(),
                 real: tool.real.clone(),
-                digest: String::new(),
                 source: tool.source.clone(),
                 interpreter: None,
                 trees: Vec::new(),
@@ -307,6 +307,8 @@ impl Case {
             }
         }
         Plan {
+            scratch: "/tmp".into(),
+            undigested: Vec::new(),
             target: System::Linux,
             spelling: Spelling::Exact,
             rules,
@@ -377,6 +379,7 @@ fn rule(effect: Effect, operations: Operations, path: &Utf8Path, kind: OriginKin
 /// A program that was found, granted by itself.
 pub fn found(name: &str, path: &str) -> Lookup {
     Lookup::Found(Box::new(Tool {
+        also_on_path: Vec::new(),
         name: name.into(),
         path: path.into(),
         real: path.into(),

@@ -1,0 +1,97 @@
+//! What is to be run, and the environment it gets. The same on every system.
+
+use super::Refusal;
+use crate::manifest::Manifest;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What a user asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// `-- ARGV…`: a program and its arguments. A name without a slash is looked up in the manifest's PATH.
+    Argv(Vec<OsString>),
+    /// `-c LINE`: a line for the manifest's shell.
+    Shell(String),
+}
+
+/// A command as it is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// Where the program may be, in the order in which the places are tried.
+    pub programs: Vec<PathBuf>,
+    /// The name it is called by, then its arguments.
+    pub arguments: Vec<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Command {
+    /// The program as the user named it.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Self::Argv(words) => words.first().map_or(OsStr::new(""), |word| word),
+            Self::Shell(line) => OsStr::new(line),
+        }
+    }
+
+    /// Checks the command and looks up where its program may be.
+    ///
+    /// # Errors
+    /// An empty or blank command, or one that holds a NUL.
+    pub fn prepare(&self, manifest: &Manifest) -> Result<Prepared, Refusal> {
+        let environment = environment(manifest)?;
+        let (programs, arguments) = match self {
+            Self::Argv(words) => {
+                let program = words.first().filter(|word| !word.is_empty());
+                let program = program.ok_or(Refusal::Command("no command is given"))?;
+                if words.iter().any(|word| word.as_bytes().contains(&0)) {
+                    return Err(Refusal::Command("the command holds a NUL character"));
+                }
+                (places(program, manifest), words.clone())
+            }
+            Self::Shell(line) => {
+                if line.trim().is_empty() {
+                    return Err(Refusal::Command("the command line is blank"));
+                }
+                if line.contains('\0') {
+                    return Err(Refusal::Command("the command line holds a NUL character"));
+                }
+                let shell = manifest.shell.as_std_path();
+                let arguments = vec![shell.into(), "-c".into(), line.into()];
+                (vec![shell.to_path_buf()], arguments)
+            }
+        };
+        Ok(Prepared { programs, arguments, environment })
+    }
+}
+
+/// As execvp(3) would look, but in the manifest's PATH, never in the caller's. Empty and relative entries are skipped.
+fn places(program: &OsStr, manifest: &Manifest) -> Vec<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return vec![program.into()];
+    }
+    let path = manifest.environment.set.get("PATH").map_or("", String::as_str);
+    path.split(':')
+        .map(Path::new)
+        .filter(|place| place.is_absolute())
+        .map(|place| place.join(program))
+        .collect()
+}
+
+/// What the manifest sets, and what it passes on where the caller has it. What is set wins.
+fn environment(manifest: &Manifest) -> Result<Vec<(OsString, OsString)>, Refusal> {
+    let set = &manifest.environment.set;
+    let passed = manifest.environment.pass.iter().filter(|name| !set.contains_key(*name));
+    let passed = passed.filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+    let all: Vec<(OsString, OsString)> =
+        set.iter().map(|(name, value)| (name.into(), value.into())).chain(passed).collect();
+    let sound = |(name, value): &(OsString, OsString)| {
+        let name = name.as_bytes();
+        !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_bytes().contains(&0)
+    };
+    if all.iter().all(sound) {
+        Ok(all)
+    } else {
+        Err(Refusal::Manifest("a variable of the environment has no name, or holds a NUL character".into()))
+    }
+}

@@ -1,0 +1,318 @@
+//! Performs a layout: a new root of tmpfs, binds and masks, entered with pivot_root(2). Runs in the new namespaces.
+//!
+//! The new root is mounted over `/` without being entered, so absolute paths still name the host while it is built. Sources are opened
+//! without following any symlink, targets beneath the new root only; mounts are moved onto open descriptors.
+
+use super::layout::{Bound, Layout, Mount, Step};
+use super::report::{Failure, Stage, Staged};
+use crate::sys::linux::{attribute, mount_setattr};
+use camino::Utf8Path;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, mknodat, openat, openat2, symlinkat,
+};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+};
+
+/// Templates of masks, at the top of the new root until it is done.
+const FILE_MASK: &str = ".mask-file";
+const DIRECTORY_MASK: &str = ".mask-directory";
+
+/// Files of `proc` that tell of the host's kernel, its memory and its keys; OCI runtimes hide the same ones (runtime-spec, "masked paths").
+const HIDDEN_IN_PROC: [&str; 12] = [
+    "acpi",
+    "asound",
+    "interrupts",
+    "kcore",
+    "key-users",
+    "keys",
+    "kpagecount",
+    "kpageflags",
+    "latency_stats",
+    "sched_debug",
+    "scsi",
+    "timer_list",
+];
+
+/// What the layout does not say.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Bytes that each private directory may hold; `None` leaves the kernel's default, half of the memory (tmpfs(5)).
+    pub scratch_bytes: Option<u64>,
+    /// `kernel.pid_max` of the new pid namespace; only where that is a setting of the namespace (Linux 6.14).
+    pub pid_max: Option<u64>,
+}
+
+/// Builds the root and enters it.
+pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
+    let umask = rustix::process::umask(Mode::empty());
+    let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
+    let onto_root = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(&top, "", CWD, "/", onto_root).at(Stage::FirstMount, "/")?;
+    let mut builder = Builder { top, settings, masks: false, covers: Vec::new() };
+    for step in &layout.steps {
+        builder.perform(step)?;
+    }
+    for cover in &builder.covers {
+        mount_setattr(cover, attribute::RDONLY, false).at(Stage::Mount, "cover")?;
+    }
+    builder.enter()?;
+    rustix::process::umask(umask);
+    Ok(())
+}
+
+struct Builder {
+    top: OwnedFd,
+    settings: Settings,
+    /// Whether the templates of masks exist.
+    masks: bool,
+    covers: Vec<OwnedFd>,
+}
+
+impl Builder {
+    fn perform(&mut self, step: &Step) -> Result<(), Failure> {
+        let path = step.path.as_path();
+        match &step.mount {
+            Mount::Directory { listed } => {
+                let mode = Mode::from_bits_truncate(if *listed { 0o755 } else { 0o111 });
+                self.make(path, |parent, name| mkdirat(parent, name, mode))
+            }
+            Mount::Symlink { target } => {
+                self.make(path, |parent, name| symlinkat(target.as_str(), parent, name))
+            }
+            Mount::Bind { kind, write, run } => {
+                let tree = clone_of(path, *kind)?;
+                let mut attributes = attribute::NOSUID | attribute::NODEV;
+                if !write {
+                    attributes |= attribute::RDONLY;
+                }
+                if !run {
+                    attributes |= attribute::NOEXEC;
+                }
+                let recursive = *kind == Bound::Directory;
+                mount_setattr(&tree, attributes, recursive).at(Stage::Mount, path)?;
+                self.attach(step, &tree, *kind == Bound::Directory)
+            }
+            Mount::Device { .. } => {
+                // Data still passes through a read-only mount of a device; its owner and mode do not change.
+                let tree = clone_of(path, Bound::File)?;
+                let attributes = attribute::NOSUID | attribute::NOEXEC | attribute::RDONLY;
+                mount_setattr(&tree, attributes, false).at(Stage::Mount, path)?;
+                self.attach(step, &tree, false)
+            }
+            Mount::Cover { listed } => {
+                let cover = tmpfs(if *listed { "755" } else { "111" }, None).at(Stage::Mount, path)?;
+                self.attach(step, &cover, true)?;
+                self.covers.push(cover);
+                Ok(())
+            }
+            Mount::Scratch => {
+                let tmp = tmpfs("1777", self.settings.scratch_bytes).at(Stage::Mount, path)?;
+                self.attach(step, &tmp, true)
+            }
+            Mount::Mask { directory } => self.mask(step, *directory),
+            Mount::Proc => {
+                let proc = self.proc()?;
+                self.attach(step, &proc, true)?;
+                self.hide_in_proc(path)
+            }
+            Mount::Terminals => {
+                let pts = devpts().at(Stage::Mount, path)?;
+                self.attach(step, &pts, true)
+            }
+        }
+    }
+
+    /// Moves a mount to its place, which is made first where it lies in a tmpfs of ours.
+    fn attach(&self, step: &Step, mount: &OwnedFd, directory: bool) -> Result<(), Failure> {
+        let path = step.path.as_path();
+        if step.create {
+            self.make(path, |parent, name| {
+                if directory {
+                    mkdirat(parent, name, Mode::from_bits_truncate(0o755))
+                } else {
+                    mknodat(parent, name, FileType::RegularFile, Mode::empty(), 0)
+                }
+            })?;
+        }
+        let target = self.target(path).at(Stage::Target, path)?;
+        put(mount, &target).at(Stage::Mount, path)
+    }
+
+    fn mask(&mut self, step: &Step, directory: bool) -> Result<(), Failure> {
+        let path = step.path.as_path();
+        self.templates().at(Stage::Mount, "mask")?;
+        let directory = if step.create {
+            directory
+        } else {
+            let target = match self.target(path) {
+                // A file of `proc` that this kernel lacks.
+                Err(Errno::NOENT) if path.starts_with("/proc") => return Ok(()),
+                target => target.at(Stage::Target, path)?,
+            };
+            let found = is_directory(&target).at(Stage::Target, path)?;
+            if found != directory && !path.starts_with("/proc") {
+                return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
+            }
+            found
+        };
+        let mask = self.template(directory).at(Stage::Mount, path)?;
+        self.attach(step, &mask, directory)
+    }
+
+    /// Makes the two empty things without permissions that every mask is a bind of.
+    fn templates(&mut self) -> rustix::io::Result<()> {
+        if self.masks {
+            return Ok(());
+        }
+        mknodat(&self.top, FILE_MASK, FileType::RegularFile, Mode::empty(), 0)?;
+        mkdirat(&self.top, DIRECTORY_MASK, Mode::empty())?;
+        for directory in [false, true] {
+            let tree = self.template(directory)?;
+            mount_setattr(&tree, attribute::RDONLY, false)
+                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
+            put(&tree, self.target(name.into())?)?;
+        }
+        self.masks = true;
+        Ok(())
+    }
+
+    fn template(&self, directory: bool) -> rustix::io::Result<OwnedFd> {
+        let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
+        open_tree(&self.top, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
+    }
+
+    /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
+    fn proc(&self) -> Result<OwnedFd, Failure> {
+        let proc = mount_of("proc", &[], MountAttrFlags::MOUNT_ATTR_NODEV).at(Stage::Proc, "/proc")?;
+        let write = |name: &str, value: &str| {
+            let file = openat(&proc, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::io::write(&file, value.as_bytes()).map(|_| ())
+        };
+        write("sys/user/max_user_namespaces", "0").at(Stage::Setting, "user.max_user_namespaces")?;
+        if let Some(pid_max) = self.settings.pid_max {
+            write("sys/kernel/pid_max", &pid_max.to_string()).at(Stage::Setting, "kernel.pid_max")?;
+        }
+        mount_setattr(&proc, attribute::RDONLY, false).at(Stage::Proc, "/proc")?;
+        Ok(proc)
+    }
+
+    fn hide_in_proc(&mut self, proc: &Utf8Path) -> Result<(), Failure> {
+        for name in HIDDEN_IN_PROC {
+            let path = proc.join(name);
+            let step = Step { path, mount: Mount::Mask { directory: false }, create: false, restricts: true };
+            self.mask(&step, false)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a path of the new root, following no symlink and leaving it by no other way.
+    fn target(&self, path: &Utf8Path) -> rustix::io::Result<OwnedFd> {
+        let relative = path.as_str().trim_start_matches('/');
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat2(&self.top, if relative.is_empty() { "." } else { relative }, flags, Mode::empty(), resolve)
+    }
+
+    fn make(
+        &self,
+        path: &Utf8Path,
+        make: impl FnOnce(BorrowedFd<'_>, &str) -> rustix::io::Result<()>,
+    ) -> Result<(), Failure> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Failure::new(Stage::Target, Errno::INVAL, path));
+        };
+        let made = if parent == "/" {
+            make(self.top.as_fd(), name)
+        } else {
+            self.target(parent).and_then(|parent| make(parent.as_fd(), name))
+        };
+        made.at(Stage::Target, path)
+    }
+
+    /// Makes the new root the only one.
+    fn enter(self) -> Result<(), Failure> {
+        rustix::process::fchdir(&self.top).at(Stage::Pivot, "fchdir")?;
+        // The old root lands on top of the new one and is taken off at once (pivot_root(2)).
+        rustix::process::pivot_root(".", ".").at(Stage::Pivot, "pivot_root")?;
+        unmount(".", UnmountFlags::DETACH).at(Stage::Pivot, "umount")?;
+        rustix::process::chdir("/").at(Stage::Pivot, "chdir")?;
+        if self.masks {
+            for (name, flags) in
+                [(FILE_MASK, rustix::fs::AtFlags::empty()), (DIRECTORY_MASK, rustix::fs::AtFlags::REMOVEDIR)]
+            {
+                unmount(name, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW).at(Stage::Pivot, name)?;
+                rustix::fs::unlinkat(&self.top, name, flags).at(Stage::Pivot, name)?;
+            }
+        }
+        mount_setattr(&self.top, attribute::RDONLY, false).at(Stage::Pivot, "/")
+    }
+}
+
+/// A detached clone of what stands at a path of the host.
+fn clone_of(path: &Utf8Path, kind: Bound) -> Result<OwnedFd, Failure> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = match openat2(CWD, path.as_str(), flags, Mode::empty(), resolve) {
+        Err(error @ (Errno::LOOP | Errno::NOENT | Errno::NOTDIR)) => {
+            return Err(Failure::new(Stage::Changed, error, path));
+        }
+        found => found.at(Stage::Source, path)?,
+    };
+    let file_type = FileType::from_raw_mode(fstat(&found).at(Stage::Source, path)?.st_mode);
+    let actual = match file_type {
+        FileType::Directory => Bound::Directory,
+        FileType::Symlink => Bound::Symlink,
+        _ => Bound::File,
+    };
+    if actual != kind {
+        return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
+    }
+    let mut flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+    if kind == Bound::Directory {
+        flags |= OpenTreeFlags::AT_RECURSIVE;
+    }
+    open_tree(&found, "", flags).at(Stage::Source, path)
+}
+
+fn put(mount: &OwnedFd, target: impl AsFd) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mount, "", target, "", flags)
+}
+
+fn tmpfs(mode: &str, bytes: Option<u64>) -> rustix::io::Result<OwnedFd> {
+    let size = bytes.map(|bytes| bytes.to_string());
+    let mut options = vec![("mode", mode)];
+    options.extend(size.as_deref().map(|size| ("size", size)));
+    mount_of("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+fn devpts() -> rustix::io::Result<OwnedFd> {
+    let fs = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_flag(&fs, "newinstance")?;
+    fsconfig_set_string(&fs, "ptmxmode", "0666")?;
+    fsconfig_set_string(&fs, "mode", "0620")?;
+    fsconfig_create(&fs)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// A detached new file system, nosuid and noexec besides `attributes`.
+fn mount_of(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> rustix::io::Result<OwnedFd> {
+    let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in options {
+        fsconfig_set_string(&fs, *key, *value)?;
+    }
+    fsconfig_create(&fs)?;
+    let attributes = attributes | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+fn is_directory(fd: &OwnedFd) -> rustix::io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode) == FileType::Directory)
+}

@@ -1,0 +1,171 @@
+//! Takes away what the new process could still do inside the new root: capabilities, Landlock, limits, the system call filter.
+
+use super::layout::Layout;
+use super::report::{Failure, Stage, Staged};
+use crate::manifest::{Limits, Network};
+use crate::sys::linux::landlock_version;
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
+};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fstat, openat2};
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+};
+
+/// The oldest Landlock that a wall can be built from: the first to know renaming between directories (Linux 5.19).
+const LANDLOCK_NEEDED: u32 = 2;
+
+/// Drops every capability for good and hides this process's memory from others.
+pub fn drop_privileges() -> Result<(), Failure> {
+    let bits = CapabilitiesSecureBits::NO_ROOT
+        | CapabilitiesSecureBits::NO_ROOT_LOCKED
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+        | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+    set_capabilities_secure_bits(bits).at(Stage::Privileges, "secure bits")?;
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // One that this kernel does not know.
+            Err(Errno::INVAL) => {}
+            removed => removed.at(Stage::Privileges, "bounding set")?,
+        }
+    }
+    clear_ambient_capability_set().at(Stage::Privileges, "ambient set")?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .at(Stage::Privileges, "capabilities")?;
+    set_no_new_privs(true).at(Stage::Privileges, "no_new_privs")?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Stage::Privileges, "dumpable")
+}
+
+/// Restricts this process and all its children to the layout's rights. Newer rights are used where the kernel has them.
+pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> {
+    let version = landlock_version().at(Stage::Landlock, "0")?;
+    if version < LANDLOCK_NEEDED {
+        return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
+    }
+    let mut ruleset = ruleset(network).map_err(|error| refused(&error))?;
+    let look = AccessFs::ReadFile | AccessFs::ReadDir;
+    ruleset = grant(ruleset, open("/")?, look)?;
+    for right in &layout.rights {
+        let mut access = BitFlags::EMPTY;
+        if right.write && right.directory {
+            access |= make_bitflags!(AccessFs::{
+                WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeFifo | MakeSym | Refer
+            });
+        } else if right.write {
+            access |= AccessFs::WriteFile | AccessFs::Truncate;
+        }
+        if right.exec {
+            access |= AccessFs::Execute;
+        }
+        if right.device {
+            access |= AccessFs::IoctlDev;
+        }
+        if right.device && !right.directory {
+            access &= !AccessFs::Truncate;
+        }
+        ruleset = grant(ruleset, open(right.path.as_str())?, access)?;
+    }
+    ruleset = grant_streams(ruleset)?;
+    let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
+    if status.ruleset == RulesetStatus::NotEnforced {
+        return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
+    }
+    Ok(())
+}
+
+fn ruleset(network: Network) -> Result<RulesetCreated, RulesetError> {
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V2))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(ABI::V7))?
+        .scope(Scope::from_all(ABI::V7))?;
+    if network == Network::Off {
+        ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V7))?;
+    }
+    ruleset.create()
+}
+
+/// A program may open its own standard streams again, as `/dev/stderr` does, where they are files of the host.
+fn grant_streams(mut ruleset: RulesetCreated) -> Result<RulesetCreated, Failure> {
+    for stream in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()] {
+        let stat = fstat(stream).at(Stage::Landlock, "standard stream")?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if !matches!(kind, FileType::RegularFile | FileType::CharacterDevice) {
+            continue;
+        }
+        let mode = fcntl_getfl(stream).at(Stage::Landlock, "standard stream")? & OFlags::RWMODE;
+        let mut access = BitFlags::EMPTY;
+        if mode != OFlags::WRONLY {
+            access |= AccessFs::ReadFile;
+        }
+        if mode != OFlags::RDONLY {
+            access |= AccessFs::WriteFile;
+        }
+        ruleset = grant(ruleset, stream, access)?;
+    }
+    Ok(ruleset)
+}
+
+fn grant(
+    ruleset: RulesetCreated,
+    path: impl AsFd,
+    access: impl Into<BitFlags<AccessFs>>,
+) -> Result<RulesetCreated, Failure> {
+    ruleset.add_rule(PathBeneath::new(path, access)).map_err(|error| refused(&error))
+}
+
+fn open(path: &str) -> Result<OwnedFd, Failure> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).at(Stage::Landlock, path)
+}
+
+fn refused(error: &RulesetError) -> Failure {
+    Failure { stage: Stage::Landlock, errno: 0, subject: error.to_string() }
+}
+
+/// Sets the limits that are this process's own, never above what it was given.
+pub fn limit(limits: &Limits) -> Result<(), Failure> {
+    // pid 1 of the new namespace counts as a process of the user as well.
+    let processes = limits.processes.map(|processes| processes.saturating_add(1));
+    let seconds = limits.cpu_ms.map(|milliseconds| milliseconds.div_ceil(1000));
+    for (name, resource, limit) in [
+        ("open files", Resource::Nofile, limits.open_files),
+        ("processes", Resource::Nproc, processes),
+        ("file size", Resource::Fsize, limits.file_size_bytes),
+        ("processor time", Resource::Cpu, seconds),
+        // A core file could be written by a helper of the host, outside.
+        ("core size", Resource::Core, Some(0)),
+    ] {
+        let Some(limit) = limit else { continue };
+        let hard = getrlimit(resource).maximum;
+        let limit = hard.map_or(limit, |hard| hard.min(limit));
+        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) }).at(Stage::Limits, name)?;
+    }
+    Ok(())
+}
+
+/// Loads the system call filter.
+pub fn filter(network: Network) -> Result<(), Failure> {
+    let Some(program) = super::seccomp::filter(network) else {
+        return Err(Failure::new(Stage::Filter, Errno::NOSYS, std::env::consts::ARCH));
+    };
+    seccompiler::apply_filter(&program).map_err(|error| {
+        let errno = match &error {
+            seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error) => {
+                error.raw_os_error().unwrap_or(0)
+            }
+            _ => 0,
+        };
+        Failure { stage: Stage::Filter, errno, subject: error.to_string() }
+    })
+}

@@ -1,0 +1,68 @@
+//! The paths of the rules and their ancestors, as a tree.
+
+use super::Kind;
+use super::want::Want;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeSet;
+
+/// One path.
+#[derive(Debug)]
+pub struct Node {
+    pub path: Utf8PathBuf,
+    pub kind: Kind,
+    pub want: Want,
+    /// Whether something below it is to be seen.
+    pub passage: bool,
+    /// Indices into [`Tree::nodes`], in the order of their names.
+    pub children: Vec<usize>,
+}
+
+/// All paths, parents before children; the first is `/`.
+#[derive(Debug)]
+pub struct Tree {
+    pub nodes: Vec<Node>,
+}
+
+impl Tree {
+    pub fn new(
+        paths: impl Iterator<Item = Utf8PathBuf>,
+        want: impl Fn(&Utf8Path, &Kind) -> Want,
+        kind: &dyn Fn(&Utf8Path) -> Kind,
+    ) -> Self {
+        let mut all = BTreeSet::from([Utf8PathBuf::from("/")]);
+        for path in paths {
+            let mut at = path.as_path();
+            while !all.contains(at) {
+                all.insert(at.to_path_buf());
+                match at.parent() {
+                    Some(parent) => at = parent,
+                    None => break,
+                }
+            }
+        }
+        // Paths are ordered by component, so a parent comes right before what lies below it.
+        let mut nodes: Vec<Node> = Vec::with_capacity(all.len());
+        let mut open: Vec<usize> = Vec::new();
+        for path in all {
+            while open.last().is_some_and(|&above| !path.starts_with(&nodes[above].path)) {
+                open.pop();
+            }
+            let at = nodes.len();
+            if let Some(&above) = open.last() {
+                nodes[above].children.push(at);
+            }
+            open.push(at);
+            let kind = kind(&path);
+            let want = want(&path, &kind);
+            nodes.push(Node { path, kind, want, passage: false, children: Vec::new() });
+        }
+        for at in (0..nodes.len()).rev() {
+            let passage = nodes[at]
+                .children
+                .iter()
+                .any(|&child| nodes[child].passage || nodes[child].want != Want::Nothing);
+            nodes[at].passage = passage;
+        }
+        Self { nodes }
+    }
+}

@@ -1,0 +1,231 @@
+//! In: a manifest and a command, on Linux. Out: the command's end, after it ran in namespaces of its own, behind mounts that come from
+//! the decision function, Landlock and a system call filter.
+
+mod build;
+mod confine;
+mod init;
+mod kernel;
+pub mod layout;
+mod placeholders;
+mod report;
+mod seccomp;
+mod supervise;
+mod watch;
+
+use super::{Command, Note, Outcome, Refusal};
+use crate::manifest::{Manifest, Network};
+use crate::plan::{Decider, Effect, Operation, Operations, Origin, OriginKind, Rule, Scope, Spelling};
+use crate::sys::linux::{Forked, Signals, clone, namespace};
+use build::Settings;
+use camino::{Utf8Path, Utf8PathBuf};
+use init::Init;
+use kernel::Causes;
+use layout::{Kind, Layout};
+use placeholders::{Placeholders, StandIn, is_placeholder};
+use report::{Failure, Stage};
+use rustix::process::{getegid, geteuid};
+use std::cell::RefCell;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::time::Duration;
+use supervise::{End, Kill, Sandbox};
+use watch::Watch;
+
+/// After a wrap, pids are given from here on (`RESERVED_PIDS`, kernel/pid.c), so this many do not count towards a limit.
+const RESERVED_PIDS: u64 = 300;
+
+/// Runs a command whose manifest was checked already.
+///
+/// # Errors
+/// Where a wall cannot be built. Nothing was run then.
+pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
+    let prepared = command.prepare(manifest)?;
+    placeholders::clean_up_after_others();
+    let placeholders = Placeholders::make(&exposed(manifest, rules)?)?;
+    let layout = lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?;
+    let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
+    let watch = Watch::new(restricting.map(|step| step.path.clone()))?;
+    // Only now, so that what happens from here on is seen by the watch.
+    super::hardlinks::check(manifest)?;
+    let settings = settings(manifest, &layout)?;
+
+    let pipe = || report::pipe().map_err(Refusal::system("cannot make a pipe"));
+    let (report, tell) = pipe()?;
+    let counted = match manifest.limits.output_bytes {
+        Some(limit) => Some((limit, pipe()?, pipe()?)),
+        None => None,
+    };
+    let (count, output) = match counted {
+        Some((limit, (output, to_output), (errors, to_errors))) => {
+            (Some((limit, output, errors)), Some((to_output, to_errors)))
+        }
+        None => (None, None),
+    };
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT])
+        .map_err(Refusal::system("cannot block signals"))?;
+    let init = Init {
+        layout: &layout,
+        settings,
+        limits: manifest.limits,
+        network: manifest.network,
+        programs: prepared.programs,
+        arguments: prepared.arguments,
+        environment: prepared.environment,
+        directory: manifest.working_directory.clone().into(),
+        report: tell,
+        output,
+    };
+    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
+    let forked =
+        clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, Causes::read()))?;
+    let Forked::Parent { pid, pidfd } = forked else { init.run(uid, gid) };
+    // Our copies of the child's ends, so that the pipes close with it.
+    drop(init);
+    let mut sandbox = Sandbox::new(pid, pidfd, report, signals, watch);
+    if let Some(limit) = manifest.limits.time_ms {
+        sandbox.time_limit(Duration::from_millis(limit));
+    }
+    if let Some((limit, output, errors)) = count {
+        sandbox.output_limit(limit, output, errors);
+    }
+    let end = sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
+    let mut outcome = outcome(end, command)?;
+    for path in placeholders.remove() {
+        outcome.notes.push(Note {
+            message: format!("violation: protected path `{path}` appeared while the command ran"),
+            help: Some(
+                "the command could not write there, something else on this machine did; check it".into(),
+            ),
+        });
+    }
+    Ok(outcome)
+}
+
+fn namespaces(network: Network) -> u64 {
+    use namespace::{CGROUP, IPC, MOUNT, NET, PID, USER, UTS};
+    let net = if network == Network::Off { NET } else { 0 };
+    USER | MOUNT | PID | IPC | UTS | CGROUP | net
+}
+
+/// The missing paths that must not come to be, with placeholders of other runs counted as missing.
+fn exposed(manifest: &Manifest, rules: &[Rule]) -> Result<Vec<Utf8PathBuf>, Refusal> {
+    let without = |path: &Utf8Path| match kind(path)? {
+        Kind::Directory if is_placeholder(path) => Ok(Kind::Missing),
+        kind => Ok(kind),
+    };
+    Ok(lay_out(manifest, rules, &without)?.exposed)
+}
+
+/// What stands for a path below it is as closed as the path.
+fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
+    let decider = Decider::new(rules, Spelling::Exact);
+    let above = stand_ins.iter().filter(|stand_in| stand_in.path != stand_in.stands_for);
+    let closed = above.map(|stand_in| {
+        let readable = decider.decide(Operation::Read, &stand_in.stands_for).allowed;
+        Rule {
+            effect: Effect::Deny,
+            operations: if readable { Operations::WRITING } else { Operations::ALL },
+            scope: Scope::Subtree,
+            path: stand_in.path.clone(),
+            origin: Origin {
+                kind: OriginKind::Pin,
+                text: format!("stands for `{}`", stand_in.stands_for),
+                span: None,
+            },
+        }
+    });
+    rules.iter().cloned().chain(closed).collect()
+}
+
+fn lay_out(
+    manifest: &Manifest,
+    rules: &[Rule],
+    kind: &dyn Fn(&Utf8Path) -> Result<Kind, Refusal>,
+) -> Result<Layout, Refusal> {
+    let refusal = RefCell::new(None);
+    let links = manifest.links.iter().map(|link| link.link.clone());
+    let layout = layout::plan(&Decider::new(rules, Spelling::Exact), links, &|path| {
+        kind(path).unwrap_or_else(|error| {
+            refusal.borrow_mut().get_or_insert(error);
+            Kind::Missing
+        })
+    });
+    refusal.into_inner().map_or(Ok(layout), Err)
+}
+
+/// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either.
+fn kind(path: &Utf8Path) -> Result<Kind, Refusal> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) => {
+            return match error.raw_os_error() {
+                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES) => Ok(Kind::Missing),
+                _ => Err(Refusal::Unexamined { path: path.to_path_buf(), error }),
+            };
+        }
+    };
+    let file_type = metadata.file_type();
+    Ok(if file_type.is_dir() {
+        Kind::Directory
+    } else if file_type.is_symlink() {
+        let target =
+            path.read_link_utf8().map_err(|error| Refusal::Unexamined { path: path.to_path_buf(), error })?;
+        Kind::Symlink(target)
+    } else if file_type.is_char_device() {
+        Kind::CharacterDevice
+    } else {
+        Kind::File
+    })
+}
+
+fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let own_pid_max = kernel::has_own_pid_max(&release) && layout.has_proc();
+    let pid_max = match manifest.limits.processes {
+        Some(limit) if own_pid_max => Some(RESERVED_PIDS + 2 + limit.min(1 << 21)),
+        Some(_) if geteuid().is_root() => return Err(kernel::no_process_limit()),
+        _ => None,
+    };
+    Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
+}
+
+fn outcome(end: End, command: &Command) -> Result<Outcome, Refusal> {
+    let (code, message, help) = match end {
+        End::Code(code) => return Ok(Outcome { code, notes: Vec::new() }),
+        End::Failed(failure) if failure.stage == Stage::Exec => return Ok(not_started(&failure, command)),
+        End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
+        End::Killed(Kill::Time(limit)) => {
+            (124, format!("killed: time limit {}", seconds(limit)), "raise `time` in `limits`".into())
+        }
+        End::Killed(Kill::Output(limit)) => {
+            (124, format!("killed: output limit {limit} bytes"), "raise `output` in `limits`".into())
+        }
+        End::Killed(Kill::Replaced(path)) => (
+            Refusal::CODE,
+            format!("killed: protected path `{path}` was replaced on the host while the command ran"),
+            "a replacement is not protected by the running sandbox; run the command again".to_owned(),
+        ),
+    };
+    Ok(Outcome { code, notes: vec![Note { message, help: Some(help) }] })
+}
+
+/// As shells do: 127 where there is no such program, 126 where it may not be run.
+fn not_started(failure: &Failure, command: &Command) -> Outcome {
+    let name = command.name().to_string_lossy().into_owned();
+    let error = io::Error::from_raw_os_error(failure.errno);
+    let (code, reason) = match failure.errno {
+        libc::ENOENT => (127, "not found".to_owned()),
+        _ => (126, error.to_string()),
+    };
+    let help = Some("only the tools listed in the profile may be started".to_owned());
+    Outcome { code, notes: vec![Note { message: format!("cannot run `{name}`: {reason}"), help }] }
+}
+
+fn seconds(limit: Duration) -> String {
+    let milliseconds = limit.as_millis();
+    if milliseconds.is_multiple_of(1000) {
+        format!("{} s", milliseconds / 1000)
+    } else {
+        format!("{milliseconds} ms")
+    }
+}

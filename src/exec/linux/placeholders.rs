@@ -1,0 +1,258 @@
+//! Empty directories that stand where a protected path is missing: only what exists can be mounted over.
+//!
+//! A placeholder is known by its mode and by being empty. Runs that need it hold a shared lock on it, and the last one removes it with
+//! rmdir(2), which cannot delete data. A journal lets a later start clean up after a run that was killed.
+
+use super::super::Refusal;
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Readable by all, writable by none, and sticky, which no one needs on such a directory.
+const MODE: u32 = 0o1555;
+
+/// How often a directory may vanish between being seen and being locked.
+const ATTEMPTS: usize = 100;
+
+/// A missing path that must stay missing, and the directory that stands for it: the path itself, or its first missing ancestor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    pub path: Utf8PathBuf,
+    pub stands_for: Utf8PathBuf,
+}
+
+/// The placeholders of one run.
+#[derive(Debug, Default)]
+pub struct Placeholders {
+    held: Vec<(Utf8PathBuf, OwnedFd)>,
+    /// Where none could be made because the user may not: whoever runs the command may not either.
+    unheld: Vec<Utf8PathBuf>,
+    journal: Option<(PathBuf, File)>,
+    pub stand_ins: Vec<StandIn>,
+}
+
+/// Whether a placeholder stands there.
+pub fn is_placeholder(path: &Utf8Path) -> bool {
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.mode() & 0o7777 == MODE)
+        && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+impl Placeholders {
+    /// Makes or shares a placeholder for each of these missing paths.
+    ///
+    /// # Errors
+    /// Where one cannot be made for another reason than that the user may not.
+    pub fn make(missing: &[Utf8PathBuf]) -> Result<Self, Refusal> {
+        let mut made = Self::default();
+        for path in missing {
+            made.stand_ins.push(StandIn { path: first_missing(path), stands_for: path.clone() });
+        }
+        let mut paths: Vec<Utf8PathBuf> =
+            made.stand_ins.iter().map(|stand_in| stand_in.path.clone()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        if paths.is_empty() {
+            return Ok(made);
+        }
+        // Without a place for it there is no journal; the next run of the same profile finds and removes what is left all the same.
+        made.journal = state_directory().and_then(|state| write_journal(&state, &paths).ok());
+        for path in paths {
+            match hold(&path) {
+                Ok(lock) => made.held.push((path, lock)),
+                Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => made.unheld.push(path),
+                Err(error) => return Err(Refusal::Placeholder { path, error: error.into() }),
+            }
+        }
+        let unheld = &made.unheld;
+        made.stand_ins.retain(|stand_in| !unheld.contains(&stand_in.path));
+        Ok(made)
+    }
+
+    /// Removes what no other run needs, and tells of paths that are there although they must not be.
+    pub fn remove(mut self) -> Vec<Utf8PathBuf> {
+        let mut present = Vec::new();
+        for (path, lock) in std::mem::take(&mut self.held) {
+            if !release(&path, &lock) {
+                present.push(path);
+            }
+        }
+        present.extend(
+            std::mem::take(&mut self.unheld).into_iter().filter(|path| path.symlink_metadata().is_ok()),
+        );
+        present
+    }
+}
+
+impl Drop for Placeholders {
+    fn drop(&mut self) {
+        for (path, lock) in &self.held {
+            release(path, lock);
+        }
+        if let Some((path, _)) = &self.journal {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes the placeholders of runs that were killed before they could.
+pub fn clean_up_after_others() {
+    let Some(state) = state_directory() else { return };
+    let Ok(entries) = std::fs::read_dir(state) else { return };
+    for entry in entries.flatten() {
+        let Ok(journal) = File::open(entry.path()) else { continue };
+        // Its run holds the lock as long as it lives.
+        if flock(&journal, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        let paths = std::fs::read_to_string(entry.path()).unwrap_or_default();
+        for path in paths.split('\0').filter(|path| !path.is_empty()).map(Utf8Path::new) {
+            if is_placeholder(path)
+                && let Ok(lock) = open_directory(path)
+            {
+                release(path, &lock);
+            }
+        }
+        let _ = std::fs::remove_file(entry.path());
+    }
+}
+
+/// The first part of a path where nothing stands, or a placeholder; the path itself where all of it exists.
+fn first_missing(path: &Utf8Path) -> Utf8PathBuf {
+    let mut parts: Vec<&Utf8Path> = path.ancestors().collect();
+    parts.reverse();
+    let missing = parts.into_iter().find(|part| part.symlink_metadata().is_err() || is_placeholder(part));
+    missing.unwrap_or(path).to_path_buf()
+}
+
+/// Makes the directory, or finds the one that another run made, and holds a shared lock on it.
+fn hold(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+    for _ in 0..ATTEMPTS {
+        let umask = rustix::process::umask(Mode::empty());
+        let made = mkdir(path.as_str(), Mode::from_raw_mode(MODE));
+        rustix::process::umask(umask);
+        match made {
+            Ok(()) => {}
+            Err(Errno::EXIST) if is_placeholder(path) => {}
+            // It went between the two looks.
+            Err(Errno::EXIST) if path.symlink_metadata().is_err() => continue,
+            Err(error) => return Err(error),
+        }
+        let directory = match open_directory(path) {
+            Err(Errno::NOENT) => continue,
+            directory => directory?,
+        };
+        flock(&directory, FlockOperation::LockShared)?;
+        // Another run may have removed it before the lock was ours.
+        if is_at(&directory, path) {
+            return Ok(directory);
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+/// Removes the directory unless another run holds it; `false` where something else stands there now, or something is in it.
+fn release(path: &Utf8Path, lock: &OwnedFd) -> bool {
+    if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return true;
+    }
+    if !is_at(lock, path) {
+        return path.symlink_metadata().is_err();
+    }
+    std::fs::remove_dir(path).is_ok()
+}
+
+fn open_directory(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    open(path.as_str(), flags, Mode::empty())
+}
+
+fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
+    match (fstat(directory), path.symlink_metadata()) {
+        (Ok(open), Ok(there)) => (open.st_dev as u64, open.st_ino as u64) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// `$XDG_STATE_HOME/palisade/runs`, else below the home directory (XDG Base Directory Specification).
+fn state_directory() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("palisade/runs"))
+}
+
+fn write_journal(state: &Path, paths: &[Utf8PathBuf]) -> io::Result<(PathBuf, File)> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+    for attempt in 0..ATTEMPTS {
+        let path = state.join(format!("{}-{attempt}", std::process::id()));
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let mut file = match file {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            file => file?,
+        };
+        flock(&file, FlockOperation::LockShared)?;
+        let text: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
+        file.write_all(text.join("\0").as_bytes())?;
+        return Ok((path, file));
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(directory.path().canonicalize().unwrap()).unwrap();
+        (directory, path)
+    }
+
+    #[test]
+    fn stands_for_the_first_missing_part_and_goes_again() {
+        let (_keep, top) = directory();
+        let missing = [top.join("a/b/c"), top.join(".env")];
+        let made = Placeholders::make(&missing).unwrap();
+        assert!(is_placeholder(&top.join("a")) && is_placeholder(&top.join(".env")));
+        assert_eq!(made.stand_ins[0], StandIn { path: top.join("a"), stands_for: missing[0].clone() });
+        assert_eq!(made.remove(), Vec::<Utf8PathBuf>::new());
+        assert_eq!(std::fs::read_dir(&top).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn is_kept_as_long_as_another_run_needs_it() {
+        let (_keep, top) = directory();
+        let missing = [top.join(".env")];
+        let first = Placeholders::make(&missing).unwrap();
+        let second = Placeholders::make(&missing).unwrap();
+        assert!(first.remove().is_empty());
+        assert!(is_placeholder(&missing[0]));
+        assert!(second.remove().is_empty());
+        assert!(missing[0].symlink_metadata().is_err());
+    }
+
+    #[test]
+    fn what_came_to_stand_there_is_told_and_left_alone() {
+        let (_keep, top) = directory();
+        let missing = [top.join(".env")];
+        let made = Placeholders::make(&missing).unwrap();
+        std::fs::remove_dir(&missing[0]).unwrap();
+        std::fs::write(&missing[0], "key").unwrap();
+        assert_eq!(made.remove(), missing);
+        assert_eq!(std::fs::read_to_string(&missing[0]).unwrap(), "key");
+    }
+
+    #[test]
+    fn a_users_own_directory_is_no_placeholder() {
+        let (_keep, top) = directory();
+        std::fs::create_dir(top.join("a")).unwrap();
+        assert!(!is_placeholder(&top.join("a")));
+        assert!(Placeholders::make(&[top.join("a")]).is_err());
+        assert!(top.join("a").is_dir());
+    }
+}

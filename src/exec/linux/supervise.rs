@@ -1,0 +1,297 @@
+//! Waits for the sandbox to end, keeps its limits, and ends it where it must not go on.
+
+use super::init::code;
+use super::report::Failure;
+use super::watch::Watch;
+use crate::sys::linux::Signals;
+use camino::Utf8PathBuf;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, pidfd_send_signal, waitpid};
+use std::time::{Duration, Instant};
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+/// What a pipe that says it can be written takes without blocking (`PIPE_BUF`, pipe(7)).
+const WRITE: usize = 4096;
+
+/// Why the supervisor ended the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kill {
+    Time(Duration),
+    Output(u64),
+    /// A protected path was replaced on the host.
+    Replaced(Utf8PathBuf),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The command's own code, 128 + N for signal N.
+    Code(i32),
+    /// The command never ran.
+    Failed(Failure),
+    Killed(Kill),
+}
+
+/// One stream of the command that is counted.
+#[derive(Debug)]
+struct Pump {
+    from: Option<OwnedFd>,
+    to: BorrowedFd<'static>,
+    waiting: Vec<u8>,
+}
+
+/// A running sandbox.
+#[derive(Debug)]
+pub struct Sandbox {
+    pid: Pid,
+    pidfd: OwnedFd,
+    report: Option<OwnedFd>,
+    signals: Signals,
+    watch: Watch,
+    deadline: Option<(Instant, Duration)>,
+    pumps: Vec<Pump>,
+    limit: u64,
+    left: u64,
+    failure: Option<Failure>,
+    killed: Option<Kill>,
+    /// Signals that were passed on already.
+    passed: u64,
+    ended: Option<i32>,
+}
+
+impl Sandbox {
+    /// `report` is read until it closes; `time` is counted from now.
+    pub fn new(pid: Pid, pidfd: OwnedFd, report: OwnedFd, signals: Signals, watch: Watch) -> Self {
+        Self {
+            pid,
+            pidfd,
+            report: Some(report),
+            signals,
+            watch,
+            deadline: None,
+            pumps: Vec::new(),
+            limit: 0,
+            left: 0,
+            failure: None,
+            killed: None,
+            passed: 0,
+            ended: None,
+        }
+    }
+
+    pub fn time_limit(&mut self, limit: Duration) {
+        self.deadline = Instant::now().checked_add(limit).map(|deadline| (deadline, limit));
+    }
+
+    /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
+    pub fn output_limit(&mut self, limit: u64, output: OwnedFd, errors: OwnedFd) {
+        (self.limit, self.left) = (limit, limit);
+        let pump = |from, to| Pump { from: Some(from), to, waiting: Vec::new() };
+        self.pumps = vec![pump(output, rustix::stdio::stdout()), pump(errors, rustix::stdio::stderr())];
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// Only where waiting itself fails; the sandbox is killed then.
+    pub fn wait(mut self) -> Result<End, Errno> {
+        let waited = self.watch_over();
+        if waited.is_err() {
+            self.kill();
+        }
+        waited?;
+        Ok(match (self.killed, self.failure) {
+            (Some(kill), _) => End::Killed(kill),
+            (None, Some(failure)) => End::Failed(failure),
+            (None, None) => End::Code(self.ended.unwrap_or(125)),
+        })
+    }
+
+    fn watch_over(&mut self) -> Result<(), Errno> {
+        while self.ended.is_none() || self.pumps.iter().any(|pump| !pump.is_done()) {
+            let ready = self.poll()?;
+            for event in ready {
+                match event {
+                    Event::Report => self.read_report()?,
+                    Event::Signal => self.pass_signals(),
+                    Event::Watch => {
+                        if let Some(path) = self.watch.replaced() {
+                            let kill = Kill::Replaced(path.to_path_buf());
+                            self.end(kill);
+                        }
+                    }
+                    Event::Pump(at) => self.pump(at)?,
+                    Event::Ended => self.collect()?,
+                }
+            }
+            if let Some((deadline, limit)) = self.deadline
+                && self.ended.is_none()
+                && Instant::now() >= deadline
+            {
+                self.end(Kill::Time(limit));
+            }
+        }
+        // A report that came together with the end.
+        if self.report.is_some() {
+            self.read_report()?;
+        }
+        Ok(())
+    }
+
+    fn poll(&self) -> Result<Vec<Event>, Errno> {
+        let mut sources = vec![(self.signals.as_fd(), PollFlags::IN, Event::Signal)];
+        if let Some(report) = &self.report {
+            sources.push((report.as_fd(), PollFlags::IN, Event::Report));
+        }
+        if let Some(watch) = self.watch.fd() {
+            sources.push((watch, PollFlags::IN, Event::Watch));
+        }
+        for (at, pump) in self.pumps.iter().enumerate() {
+            if !pump.waiting.is_empty() {
+                sources.push((pump.to, PollFlags::OUT, Event::Pump(at)));
+            } else if let Some(from) = &pump.from {
+                sources.push((from.as_fd(), PollFlags::IN, Event::Pump(at)));
+            }
+        }
+        if self.ended.is_none() {
+            sources.push((self.pidfd.as_fd(), PollFlags::IN, Event::Ended));
+        }
+        let mut fds: Vec<PollFd<'_>> =
+            sources.iter().map(|(fd, flags, _)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
+        let timeout = match self.deadline {
+            Some((deadline, _)) if self.ended.is_none() => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                Some(Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) })
+            }
+            _ => None,
+        };
+        match poll(&mut fds, timeout.as_ref()) {
+            Err(Errno::INTR) => return Ok(Vec::new()),
+            polled => polled?,
+        };
+        let ready = fds.iter().zip(&sources).filter(|(fd, _)| !fd.revents().is_empty());
+        Ok(ready.map(|(_, (_, _, event))| *event).collect())
+    }
+
+    fn read_report(&mut self) -> Result<(), Errno> {
+        let Some(report) = &self.report else { return Ok(()) };
+        let mut bytes = [0; 4200];
+        let length = match rustix::io::read(report, &mut bytes) {
+            Err(Errno::INTR) => return Ok(()),
+            length => length?,
+        };
+        self.failure = bytes.get(..length).and_then(Failure::receive);
+        self.report = None;
+        Ok(())
+    }
+
+    /// Passes a signal on to the command's process group; the same one again ends the sandbox.
+    fn pass_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
+            let command = self.command();
+            match (command, Signal::from_named_raw(number)) {
+                (Some(command), Some(signal)) if self.passed & bit == 0 => {
+                    self.passed |= bit;
+                    if kill_process_group(command, signal).is_err() {
+                        self.kill();
+                    }
+                }
+                _ => self.kill(),
+            }
+        }
+    }
+
+    /// The command's process: the only child that pid 1 has made itself (proc_pid_task(5)).
+    fn command(&self) -> Option<Pid> {
+        let pid = self.pid.as_raw_pid();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
+    }
+
+    fn pump(&mut self, at: usize) -> Result<(), Errno> {
+        let Some(pump) = self.pumps.get_mut(at) else { return Ok(()) };
+        if !pump.waiting.is_empty() {
+            pump.write();
+            return Ok(());
+        }
+        let Some(from) = &pump.from else { return Ok(()) };
+        let mut bytes = vec![0; CHUNK];
+        let length = match rustix::io::read(from, &mut bytes) {
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
+            length => length?,
+        };
+        if length == 0 {
+            pump.from = None;
+            return Ok(());
+        }
+        let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(length);
+        bytes.truncate(fits);
+        self.left -= fits as u64;
+        pump.waiting = bytes;
+        if fits < length {
+            self.end(Kill::Output(self.limit));
+            // What was within the limit still goes out; nothing more is read.
+            for pump in &mut self.pumps {
+                pump.from = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<(), Errno> {
+        match waitpid(Some(self.pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => {
+                self.ended = Some(code(status));
+                Ok(())
+            }
+            Ok(None) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn end(&mut self, kill: Kill) {
+        self.killed.get_or_insert(kill);
+        self.kill();
+    }
+
+    /// The end of pid 1 is the end of all that is in its namespace (pid_namespaces(7)).
+    fn kill(&self) {
+        if self.ended.is_none() {
+            // It may have ended by itself in this moment.
+            let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        }
+    }
+}
+
+impl Pump {
+    fn is_done(&self) -> bool {
+        self.from.is_none() && self.waiting.is_empty()
+    }
+
+    /// Writes what can be written without waiting for whoever reads it.
+    fn write(&mut self) {
+        let next = self.waiting.get(..WRITE).unwrap_or(&self.waiting);
+        match rustix::io::write(self.to, next) {
+            Ok(written) => drop(self.waiting.drain(..written)),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            // Nobody reads any more: closing our end tells the command so.
+            Err(_) => {
+                self.waiting.clear();
+                self.from = None;
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Report,
+    Signal,
+    Watch,
+    Pump(usize),
+    Ended,
+}

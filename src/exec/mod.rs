@@ -1,0 +1,75 @@
+//! In: a manifest and a command. Out: the command's exit code, after it ran behind walls that the kernel keeps.
+//! Reads no profile and decides nothing: where a wall cannot be built as compiled, nothing runs.
+
+mod command;
+mod drift;
+mod hardlinks;
+mod refusal;
+mod streams;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
+pub use command::{Command, Prepared};
+pub use refusal::Refusal;
+
+use crate::manifest::Manifest;
+use crate::plan::Rule;
+use crate::policy::System;
+
+/// Something to tell the user once the command has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// How a run ended: the command's own exit code, 128 + N for signal N, 124 where a limit was reached, 126 and 127 as shells use them, 125
+/// where the sandbox was ended for its own sake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub code: i32,
+    pub notes: Vec<Note>,
+}
+
+/// Runs a command behind the walls of a manifest. Standard streams are passed through. The calling process must have one thread.
+///
+/// # Errors
+/// Where the artifact is not for this machine, the machine has changed, or the kernel cannot give a wall. Nothing was run then.
+pub fn run(manifest: &Manifest, command: &Command) -> Result<Outcome, Refusal> {
+    check_target(manifest)?;
+    let rules: Vec<Rule> = manifest
+        .rules
+        .iter()
+        .cloned()
+        .map(|rule| rule.try_into().map_err(|error| Refusal::Manifest(format!("{error}"))))
+        .collect::<Result<_, _>>()?;
+    streams::check()?;
+    drift::check(manifest)?;
+    system::run(manifest, command, &rules)
+}
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(target_os = "macos")]
+use macos as system;
+
+fn check_target(manifest: &Manifest) -> Result<(), Refusal> {
+    let here = if cfg!(target_os = "macos") { System::Macos } else { System::Linux };
+    if manifest.target != here || manifest.architecture != std::env::consts::ARCH {
+        return Err(Refusal::Target {
+            manifest: format!("{} on {}", name(manifest.target), manifest.architecture),
+            here: format!("{} on {}", name(here), std::env::consts::ARCH),
+        });
+    }
+    Ok(())
+}
+
+fn name(system: System) -> &'static str {
+    match system {
+        System::Linux => "Linux",
+        System::Macos => "macOS",
+    }
+}

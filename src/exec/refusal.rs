@@ -1,0 +1,81 @@
+//! Why a command was not run. Nothing ran in any of these cases, and the exit code is 125.
+
+use camino::Utf8PathBuf;
+use std::io;
+
+/// The reason, as a message; [`Refusal::help`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("the manifest was compiled for {manifest}, and this is {here}")]
+    Target { manifest: String, here: String },
+    #[error("the manifest makes no sense: {0}")]
+    Manifest(String),
+    #[error("{0}")]
+    Command(&'static str),
+    #[error("root `{0}` cannot be walled")]
+    Root(Utf8PathBuf),
+    #[error("root `{path}` has changed since it was compiled: {how}")]
+    RootChanged { path: Utf8PathBuf, how: String },
+    #[error("`{link}` is no longer a symlink to `{target}`")]
+    LinkChanged { link: Utf8PathBuf, target: Utf8PathBuf },
+    #[error("{what} `{path}` has changed since it was compiled: {how}")]
+    FileChanged { what: String, path: Utf8PathBuf, how: String },
+    #[error("protected path `{path}` has changed since it was compiled: {how}")]
+    ProtectedChanged { path: Utf8PathBuf, how: &'static str },
+    #[error("the machine has changed since the manifest was compiled: `{0}` is not what it was")]
+    Changed(String),
+    #[error("protected file `{path}` has {links} hard links; another name may expose it")]
+    HardLinks { path: Utf8PathBuf, links: u64 },
+    #[error("`{path}` cannot be examined: {error}")]
+    Unexamined { path: Utf8PathBuf, error: io::Error },
+    #[error("`{path}` is missing and cannot be kept from being created: {error}")]
+    Placeholder { path: Utf8PathBuf, error: io::Error },
+    #[error("`{path}` cannot be watched: {error}")]
+    Watch { path: Utf8PathBuf, error: io::Error },
+    #[error("standard {0} is a directory")]
+    DirectoryStream(&'static str),
+    #[error("the program has threads, and cannot fork safely")]
+    Threads,
+    /// The kernel does not give a wall.
+    #[error("{message}")]
+    Kernel { message: String, help: String },
+    #[error("{what}: {error}")]
+    System { what: String, error: io::Error },
+}
+
+impl Refusal {
+    /// The exit code of a refusal.
+    pub const CODE: i32 = 125;
+
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |error| Self::System { what, error }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        let compile = "run `palisade compile` again";
+        Some(match self {
+            Self::Target { .. } => "compile the profile on this machine, or for it".into(),
+            Self::Manifest(_) | Self::Changed(_) => compile.into(),
+            Self::Command(_) | Self::Threads | Self::System { .. } => return None,
+            Self::Root(_) => "state the directories below it that are needed".into(),
+            Self::RootChanged { .. } | Self::LinkChanged { .. } | Self::FileChanged { .. } => compile.into(),
+            Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
+            Self::HardLinks { path, .. } => {
+                format!("break the link: `cp -p {path} {path}.x && mv {path}.x {path}`")
+            }
+            Self::Unexamined { .. } => "give yourself the right to read it, or move it out of the root".into(),
+            Self::Placeholder { .. } => {
+                "an empty directory must stand there while a command runs: make room for it, or create the path".into()
+            }
+            Self::Watch { .. } => {
+                "raise `fs.inotify.max_user_instances` or `fs.inotify.max_user_watches`: without a watch, a \
+                 replacement on the host would go unnoticed"
+                    .into()
+            }
+            Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
+            Self::Kernel { help, .. } => help.clone(),
+        })
+    }
+}

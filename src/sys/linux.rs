@@ -1,0 +1,226 @@
+//! The few system calls of Linux that `rustix` and the standard library do not offer.
+
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use rustix::process::Pid;
+use std::ffi::{c_int, c_long};
+use std::io;
+
+/// Namespaces for [`clone`], as in clone(2).
+pub mod namespace {
+    pub const MOUNT: u64 = libc::CLONE_NEWNS as u64;
+    pub const CGROUP: u64 = libc::CLONE_NEWCGROUP as u64;
+    pub const UTS: u64 = libc::CLONE_NEWUTS as u64;
+    pub const IPC: u64 = libc::CLONE_NEWIPC as u64;
+    pub const USER: u64 = libc::CLONE_NEWUSER as u64;
+    pub const PID: u64 = libc::CLONE_NEWPID as u64;
+    pub const NET: u64 = libc::CLONE_NEWNET as u64;
+}
+
+/// The two returns of a fork.
+#[derive(Debug)]
+pub enum Forked {
+    Child,
+    Parent { pid: Pid, pidfd: OwnedFd },
+}
+
+/// `struct clone_args` of clone3(2) as of Linux 5.7.
+#[repr(C)]
+#[derive(Default)]
+struct CloneArgs {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+    set_tid: u64,
+    set_tid_size: u64,
+    cgroup: u64,
+}
+
+/// Forks into new namespaces (clone3(2)), with a pidfd for the parent.
+///
+/// # Errors
+/// `EBUSY` where this process has other threads; what clone3(2) says otherwise.
+pub fn clone(namespaces: u64) -> io::Result<Forked> {
+    single_threaded()?;
+    let mut pidfd: RawFd = -1;
+    let mut args = CloneArgs {
+        flags: namespaces | libc::CLONE_PIDFD as u64,
+        pidfd: (&raw mut pidfd) as u64,
+        exit_signal: libc::SIGCHLD as u64,
+        ..CloneArgs::default()
+    };
+    // SAFETY: the arguments live through the call and have the size that is passed. Without CLONE_VM and a stack of its own, the
+    // child goes on with a copy of this process, as after fork(2). No other thread existed, so no lock stays taken in the copy.
+    let result = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of::<CloneArgs>()) };
+    match result {
+        0 => Ok(Forked::Child),
+        pid if pid > 0 => Ok(Forked::Parent {
+            pid: Pid::from_raw(pid as i32).ok_or(io::ErrorKind::InvalidData)?,
+            // SAFETY: the kernel has just put an open descriptor there, and nobody else knows of it.
+            pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
+        }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// fork(2), for a process that [`clone`] made: it has one thread. `None` in the child.
+///
+/// # Errors
+/// As fork(2).
+pub fn fork_again() -> io::Result<Option<Pid>> {
+    // SAFETY: this process has one thread, so the child may do all that the parent may.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
+/// Ends this process without running what `exit` would run: for a copy of a process whose buffers and handlers are not its own.
+pub fn exit_now(code: c_int) -> ! {
+    // SAFETY: does not return, and touches no memory.
+    unsafe { libc::_exit(code) }
+}
+
+/// Each thread is a directory in /proc/self/task, and a link to it (proc(5)).
+fn single_threaded() -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    if std::fs::metadata("/proc/self/task")?.nlink() == 3 {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EBUSY))
+    }
+}
+
+/// Mount attributes for [`mount_setattr`] (mount_setattr(2)).
+pub mod attribute {
+    pub const RDONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+    pub const NOSUID: u64 = libc::MOUNT_ATTR_NOSUID;
+    pub const NODEV: u64 = libc::MOUNT_ATTR_NODEV;
+    pub const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
+}
+
+/// Adds attributes to the mount behind `mount` and makes it private: what the host mounts later does not show up in it.
+/// With `recursive`, to all mounts below it as well.
+///
+/// # Errors
+/// As mount_setattr(2): `ENOSYS` before Linux 5.12.
+pub fn mount_setattr(mount: impl AsFd, attributes: u64, recursive: bool) -> io::Result<()> {
+    let attr =
+        libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
+    let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path is a C string, and the structure lives through the call and has the size that is passed.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const attr,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    done(result)
+}
+
+/// Marks every descriptor from `first` on to be closed by execve(2).
+///
+/// # Errors
+/// As close_range(2): `EINVAL` before Linux 5.11.
+pub fn close_on_exec_from(first: u32) -> io::Result<()> {
+    // SAFETY: no memory is passed; descriptors stay open until another program runs.
+    done(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) })
+}
+
+/// Closes every descriptor. Only for a process that uses none of them any more and ends with [`exit_now`].
+///
+/// # Errors
+/// As close_range(2).
+pub fn close_everything() -> io::Result<()> {
+    // SAFETY: no memory is passed, and the caller neither uses nor drops a descriptor from here on.
+    done(unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) })
+}
+
+/// Brings up the loopback interface of the network namespace (netdevice(7)).
+///
+/// # Errors
+/// As socket(2) and ioctl(2).
+pub fn loopback_up() -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: all zeroes is a valid `ifreq`.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = *from as _;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as _;
+    // SAFETY: SIOCSIFFLAGS reads an `ifreq`, which lives through the call.
+    done(c_long::from(unsafe {
+        libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
+    }))
+}
+
+/// The version of Landlock that the kernel offers (landlock_create_ruleset(2)).
+///
+/// # Errors
+/// `ENOSYS` where it is not built in, `EOPNOTSUPP` where it was not enabled at boot.
+pub fn landlock_version() -> io::Result<u32> {
+    const VERSION: u32 = 1;
+    // SAFETY: with this flag the structure must be null and of size 0, and only a number is returned.
+    let result =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0usize, VERSION) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as u32) }
+}
+
+/// Signals that are delivered through a descriptor instead of to a handler (signalfd(2)).
+#[derive(Debug)]
+pub struct Signals {
+    fd: OwnedFd,
+}
+
+impl Signals {
+    /// Blocks these signals and reads them from a descriptor from now on.
+    ///
+    /// # Errors
+    /// As sigprocmask(2) and signalfd(2).
+    pub fn block(signals: &[c_int]) -> io::Result<Self> {
+        // SAFETY: the sets are plain memory that these calls initialise, and live through them.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            for &signal in signals {
+                libc::sigaddset(&raw mut set, signal);
+            }
+            if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self { fd: OwnedFd::from_raw_fd(fd) })
+        }
+    }
+
+    /// The next signal that came in, if one did.
+    pub fn next(&self) -> Option<c_int> {
+        let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
+        let read = rustix::io::read(&self.fd, &mut info).ok()?;
+        // `ssi_signo` is the first field, 32 bits.
+        let (number, _) = info.get(..read)?.split_first_chunk::<4>()?;
+        Some(u32::from_ne_bytes(*number) as c_int)
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+fn done(result: c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

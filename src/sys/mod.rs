@@ -1,0 +1,4 @@
+//! In: what safe crates lack. Out: the same, safe to call. The only place with `unsafe`.
+
+#[cfg(target_os = "linux")]
+pub mod linux;
