@@ -136,6 +136,7 @@ pub struct Binding {
     pub guards: Vec<Guard>,
     pub executables: Vec<BoundPath>,
     pub worktrees: Vec<BoundWorktree>,
+    /// The one stated, else the workspace where a root holds it.
     pub working_directory: Option<BoundPath>,
     pub tools: Vec<BoundTool>,
     pub tool_paths: Vec<BoundToolPath>,
@@ -176,7 +177,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),
-        working_directory: policy.working_directory.as_ref().map(bound),
+        working_directory: None,
         roots,
         denials,
         guards,
@@ -187,6 +188,11 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
         links: Vec::new(),
         base,
     };
+    let default = || {
+        let workspace = PolicyPath { path: policy.workspace.clone(), span: policy.name.span };
+        binding.root_of(&policy.workspace).map(|_| workspace)
+    };
+    binding.working_directory = policy.working_directory.clone().or_else(default).as_ref().map(bound);
     binding.links = links::check(host, &outermost(binding.protected(policy)));
     binding
 }
@@ -207,8 +213,10 @@ fn bind_guards(
 ) -> Vec<Guard> {
     let mut guards = Vec::new();
     for (root, bound) in policy.roots.iter().zip(roots) {
-        let Some(path) = bound.canonical().filter(|_| root.access == Access::ReadWrite) else { continue };
-        guards.extend(guards::of_root(host, path, own));
+        let Ok(found) = &bound.found else { continue };
+        if root.access == Access::ReadWrite && found.entry.as_ref().is_some_and(Entry::is_directory) {
+            guards.extend(guards::of_root(host, &found.canonical, own));
+        }
     }
     for bound in worktrees {
         if let Worktree::Linked { git_dir, .. } = &bound.worktree {

@@ -51,7 +51,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         [only] => only.to_string(),
         several => format!("{} profiles", several.len()),
     };
-    print(&findings(args.output.format, &sources, &all, &subject));
+    print(&findings(&args.output, &sources, &all, &subject));
     let worst = exit_for(&all, args.output.fail_on);
     Ok(if unreadable { Exit::Usage } else { worst })
 }

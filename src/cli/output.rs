@@ -12,6 +12,9 @@ pub struct FindingArgs {
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    /// Show notes too, which are only counted otherwise
+    #[arg(long)]
+    pub notes: bool,
     /// The lowest severity that makes the run fail
     #[arg(long, value_enum, default_value_t = FailOn::Warning, value_name = "SEVERITY")]
     pub fail_on: FailOn,
@@ -64,10 +67,11 @@ fn colour(terminal: bool) -> bool {
 }
 
 /// Findings as text, for standard output. `subject` is what was checked.
-pub fn findings(format: Format, sources: &Sources, findings: &[Finding], subject: &str) -> String {
-    match format {
+pub fn findings(args: &FindingArgs, sources: &Sources, findings: &[Finding], subject: &str) -> String {
+    match args.format {
         Format::Human => {
-            report::human::render(sources, findings, subject, style(std::io::stdout().is_terminal(), true))
+            let notes = args.notes || args.fail_on == FailOn::Note;
+            report::human::render(sources, findings, subject, style(std::io::stdout().is_terminal(), notes))
         }
         Format::Concise => report::concise::render(sources, findings, subject),
     }

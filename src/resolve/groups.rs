@@ -37,9 +37,8 @@ impl Groups {
             }
         }
         for file in files {
-            let name = &sources.file(file.id).name;
-            let own = name.strip_prefix("std/").and_then(standard::text).is_some()
-                && sources.file(file.id).path.is_none();
+            // Also where it is checked as a file, in a copy of this repository.
+            let own = standard::text(&file.name.value) == Some(&*sources.file(file.id).text);
             for (word, group) in groups_of(&Some(file.clone()), None) {
                 for member in &group.members {
                     if member.value.starts_with('@') {

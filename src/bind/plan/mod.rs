@@ -49,7 +49,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         roots,
         protected,
         links,
-        working_directory: working_directory(policy, binding),
+        working_directory: working_directory(binding),
         tools,
         skipped_tools,
         files,
@@ -65,12 +65,10 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
     }
 }
 
-/// The stated working directory, else the workspace where a root holds it, else `/` (and lint says that one must be stated).
-fn working_directory(policy: &Policy, binding: &Binding) -> Utf8PathBuf {
-    if let Some(bound) = &binding.working_directory {
-        return bound.canonical().unwrap_or(Utf8Path::new("/")).to_path_buf();
-    }
-    if binding.root_of(&policy.workspace).is_some() { policy.workspace.clone() } else { "/".into() }
+/// Where commands start; `/` where that is nowhere, and lint says that it must be stated.
+fn working_directory(binding: &Binding) -> Utf8PathBuf {
+    let bound = binding.working_directory.as_ref().and_then(|bound| bound.canonical());
+    bound.unwrap_or(Utf8Path::new("/")).to_path_buf()
 }
 
 struct Builder<'a> {
@@ -202,7 +200,7 @@ impl Builder<'_> {
         for bound in &self.binding.executables {
             let Ok(found) = &bound.found else { continue };
             let origin = self.statement(OriginKind::Executable, bound.asked.span);
-            let operations = Operations::RUNNING.union(Operations::READING);
+            let operations = Operations::RUNNING;
             self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin);
             self.links.extend(found.hops.iter().cloned());
         }
