@@ -37,11 +37,30 @@ pub fn locate(
     let path = policy.workspace.join(text);
     let found = match question {
         Question::Rename | Question::Operation(Operation::Remove | Operation::Create | Operation::Link) => {
-            resolve_parent(host, &path)?
+            resolve_parent(host, &path)
         }
-        _ => resolve(host, &path)?,
+        _ => resolve(host, &path),
     };
-    Ok(Subject { exists: found.exists(), path: found.canonical, hops: found.hops })
+    match found {
+        Ok(found) => Ok(Subject { exists: found.exists(), path: found.canonical, hops: found.hops }),
+        Err(ResolveError::NotDirectory(_)) => below_file(host, &path),
+        Err(error) => Err(error),
+    }
+}
+
+/// What would lie below a file is not there, and the rules speak of it all the same: `.git/hooks` in a linked worktree, whose `.git` is a file.
+fn below_file(host: &dyn Host, path: &Utf8Path) -> Result<Subject, ResolveError> {
+    let mut last = ResolveError::NotDirectory(path.to_path_buf());
+    for ancestor in path.ancestors().skip(1) {
+        match resolve(host, ancestor) {
+            Ok(found) => {
+                let below = path.strip_prefix(ancestor).unwrap_or(path);
+                return Ok(Subject { path: found.canonical.join(below), exists: false, hops: found.hops });
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// A tool of the policy by its name, else a program of the system by that name, else the place where one would be.

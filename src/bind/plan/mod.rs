@@ -8,14 +8,14 @@ mod protection;
 mod tools;
 
 use super::{Binding, Worktree};
-use crate::host::{Hop, Host, HostError};
+use crate::host::{Entry, Hop, Host, HostError, Identity};
 use crate::plan::{
     Effect, Operation, Operations, Origin, OriginKind, Plan, PlannedFile, PlannedRoot, Rule, Scope, Spelling,
 };
 use crate::policy::{Access, Policy, System};
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for the private directory of a command on macOS, whose real path is made anew for each command and travels as a parameter.
 pub const SCRATCH_PARAMETER: &str = "/palisade-scratch";
@@ -217,38 +217,49 @@ fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostErr
         .filter_map(|lookup| lookup.tool())
         .flat_map(|tool| tool.files.iter().map(Utf8PathBuf::as_path))
         .collect();
-    let files: Vec<&Utf8Path> = files.into_iter().collect();
+    let mut errors = Vec::new();
+    let mut looked: Vec<(&Utf8Path, Entry)> = Vec::new();
+    for path in files {
+        match look(host, path) {
+            Ok(entry) => looked.push((path, entry)),
+            Err(error) => errors.push(error),
+        }
+    }
+    // Many names of one file (git's helpers are) need one digest.
+    let distinct: BTreeMap<Identity, &Utf8Path> =
+        looked.iter().map(|(path, entry)| (entry.identity, *path)).collect();
+    let distinct: Vec<(Identity, &Utf8Path)> = distinct.into_iter().collect();
     // Threads that end here: what runs a command later must find the process with one.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = files.len().div_ceil(workers).max(1);
-    let digested: Vec<Result<PlannedFile, HostError>> = std::thread::scope(|scope| {
-        let running: Vec<_> = files
-            .chunks(share)
-            .map(|files| scope.spawn(|| files.iter().map(|path| digest(host, path)).collect::<Vec<_>>()))
-            .collect();
+    let share = distinct.len().div_ceil(workers).max(1);
+    let digests: BTreeMap<Identity, Result<String, HostError>> = std::thread::scope(|scope| {
+        let digest_all = |files: &[(Identity, &Utf8Path)]| -> Vec<_> {
+            files.iter().map(|(identity, path)| (*identity, host.digest(path))).collect()
+        };
+        let running: Vec<_> =
+            distinct.chunks(share).map(|files| scope.spawn(move || digest_all(files))).collect();
         running
             .into_iter()
             .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
     let mut planned = Vec::new();
-    let mut errors = Vec::new();
-    for result in digested {
-        match result {
-            Ok(file) => planned.push(file),
-            Err(error) => errors.push(error),
+    for (path, Entry { identity, size, modified, .. }) in looked {
+        match digests.get(&identity) {
+            Some(Ok(digest)) => {
+                let (path, digest) = (path.to_path_buf(), digest.clone());
+                planned.push(PlannedFile { path, digest, identity, size, modified });
+            }
+            Some(Err(error)) => errors.push(error.clone()),
+            None => {}
         }
     }
     (planned, errors)
 }
 
-fn digest(host: &dyn Host, path: &Utf8Path) -> Result<PlannedFile, HostError> {
-    let entry = host
-        .lstat(path)?
-        .ok_or_else(|| HostError::Other { path: path.to_path_buf(), reason: "it has vanished".into() })?;
-    let digest = host.digest(path)?;
-    let (identity, size, modified) = (entry.identity, entry.size, entry.modified);
-    Ok(PlannedFile { path: path.to_path_buf(), digest, identity, size, modified })
+fn look(host: &dyn Host, path: &Utf8Path) -> Result<Entry, HostError> {
+    let vanished = || HostError::Other { path: path.to_path_buf(), reason: "it has vanished".into() };
+    host.lstat(path)?.ok_or_else(vanished)
 }
 
 /// Whether a path can be looked at without being listed or opened.

@@ -1,11 +1,10 @@
+use crate::bind::subject;
 use crate::finding::Finding;
-use crate::host::{Resolution, ResolveError, resolve};
 use crate::lint::Context;
 use crate::plan::question::Question;
-use crate::plan::{Decider, Operation, hosts};
+use crate::plan::{Decider, hosts};
 use crate::policy::Expectation;
 use crate::source::Span;
-use camino::{Utf8Path, Utf8PathBuf};
 
 rule! {
     /// An expectation that the policy does not meet.
@@ -103,28 +102,16 @@ fn answer(context: &Context<'_>, decider: &Decider<'_>, expectation: &Expectatio
     if question == Question::ConnectHost {
         return Ok(host_answer(context, subject));
     }
-    let is_name = question == Question::Operation(Operation::Exec) && !subject.contains('/');
-    let path = if is_name {
-        match program(context, subject) {
-            Some(path) => path,
-            None => {
-                let reason = format!("no tool of the profile is called `{subject}`");
-                return Ok(Answer { allowed: false, statement: None, reason });
-            }
-        }
-    } else {
-        context.policy.workspace.join(subject)
-    };
-    let found = look_up(context, question, &path)
+    let found = subject::locate(context.host, context.policy, context.binding, question, subject)
         .map_err(|error| format!("the path of an expectation cannot be followed: {error}"))?;
-    let decision = question.ask(decider, &found.canonical, found.exists());
+    let decision = question.ask(decider, &found.path, found.exists);
     let mut reason = match decision.rule {
         Some(rule) if !rule.origin.text.is_empty() => format!("decided by {}", rule.origin.text),
         Some(rule) => format!("decided by the rule for `{}`", rule.path),
         None => "nothing grants it, and what nothing grants is denied".to_owned(),
     };
-    if found.canonical != path {
-        reason.push_str(&format!("; `{path}` leads to `{}`", found.canonical));
+    if !found.hops.is_empty() {
+        reason.push_str(&format!("; `{subject}` leads to `{}`", found.path));
     }
     Ok(Answer { allowed: decision.allowed, statement: decision.rule.and_then(|rule| rule.origin.span), reason })
 }
@@ -142,24 +129,6 @@ fn host_answer(context: &Context<'_>, host: &str) -> Answer {
         statement: decision.rule.map(|rule| rule.span).or(network.map(|network| network.span)),
         reason: reason.to_owned(),
     }
-}
-
-/// Removing, renaming and linking are about the name itself, not what a link in its place leads to.
-fn look_up(context: &Context<'_>, question: Question, path: &Utf8Path) -> Result<Resolution, ResolveError> {
-    match question {
-        Question::Rename
-        | Question::Operation(Operation::Remove | Operation::Link | Operation::Create) => {
-            resolve::resolve_parent(context.host, path)
-        }
-        _ => resolve::resolve(context.host, path),
-    }
-}
-
-/// Where a granted tool, or the shell, is.
-fn program(context: &Context<'_>, name: &str) -> Option<Utf8PathBuf> {
-    let tool = context.plan.tools.iter().find(|tool| tool.name == name);
-    let shell = context.binding.shell.tool().filter(|shell| shell.name == name);
-    tool.map(|tool| tool.real.clone()).or_else(|| shell.map(|_| context.plan.shell.clone()))
 }
 
 #[cfg(test)]
