@@ -35,7 +35,11 @@ pub fn body(statements: &str) -> Case {
 impl Case {
     /// Each finding as its message and the text it underlines, in the order of places.
     pub fn found(&self) -> Vec<(String, &str)> {
-        self.parsed.findings.iter().map(|finding| (finding.message.clone(), self.underlined(finding))).collect()
+        self.parsed
+            .findings
+            .iter()
+            .map(|finding| (finding.message.clone(), self.underlined(finding)))
+            .collect()
     }
 
     pub fn underlined(&self, finding: &Finding) -> &str {

@@ -17,6 +17,7 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
         return;
     }
     let lines = Lines::of(sources, file);
+    let below = below_stacks(sources, &file.comments);
     for (index, comment) in file.comments.iter().enumerate().filter(|(_, comment)| marked(comment)) {
         let (rules, reason) = match read(comment) {
             Ok(read) => read,
@@ -27,10 +28,7 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
         };
         let line = sources.line_column(comment.span).line;
         let statement = if comment.own_line {
-            // Comments may stack: the statement is below the last of them.
-            let stack = file.comments.iter().skip(index + 1).zip(line + 1..);
-            let stacked = stack.take_while(|(next, line)| next.own_line && sources.line_column(next.span).line == *line);
-            lines.first_on(line + 1 + stacked.count())
+            lines.first_on(below.get(index).copied().unwrap_or(line + 1))
         } else {
             lines.first_on(line).or_else(|| lines.last_ending_on(line))
         };
@@ -44,6 +42,24 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
     }
 }
 
+/// For each comment the line below the stack of comments that it is in.
+fn below_stacks(sources: &Sources, comments: &[Comment]) -> Vec<usize> {
+    let mut below = vec![0; comments.len()];
+    let mut next: Option<(usize, usize)> = None;
+    for (index, comment) in comments.iter().enumerate().rev() {
+        let line = sources.line_column(comment.span).line;
+        let end = match next {
+            Some((next, end)) if next == line + 1 => end,
+            _ => line + 1,
+        };
+        if let Some(slot) = below.get_mut(index) {
+            *slot = end;
+        }
+        next = comment.own_line.then_some((line, end));
+    }
+    below
+}
+
 fn malformed(message: impl Into<String>, span: Span) -> Finding {
     Finding::new("malformed-allowance", Severity::Error, message).at(span, "here")
 }
@@ -53,17 +69,26 @@ fn read(comment: &Comment) -> Result<(Vec<Spanned<String>>, String), Box<Finding
     let usage = "write `# palisade: allow(RULE, RULE) REASON`";
     let wrong = |message: &str| Box::new(malformed(message, comment.span).help(usage));
     let text = comment.text.trim_start().get(MARK.len()..).unwrap_or_default().trim_start();
-    let word: &str = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').next().unwrap_or_default();
+    let word: &str =
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').next().unwrap_or_default();
     if word != "allow" {
-        let mut finding = malformed(format!("`{}` is no allowance", shown(&comment.text)), comment.span).help(usage);
+        let mut finding =
+            malformed(format!("`{}` is no allowance", shown(&comment.text)), comment.span).help(usage);
         if let Some(at) = comment_offset(comment, word).filter(|_| !word.is_empty())
-            && (matches!(word, "ignore" | "disable" | "noqa" | "accept") || crate::syntax::nearest(word, ["allow"]).is_some())
+            && (matches!(word, "ignore" | "disable" | "noqa" | "accept")
+                || crate::syntax::nearest(word, ["allow"]).is_some())
         {
-            finding = finding.help("did you mean `allow`?").fix("write `allow`", vec![Edit { span: at, replacement: "allow".into() }], false);
+            finding = finding.help("did you mean `allow`?").fix(
+                "write `allow`",
+                vec![Edit { span: at, replacement: "allow".into() }],
+                false,
+            );
         }
         return Err(Box::new(finding));
     }
-    let Some((list, reason)) = text["allow".len()..].trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+    let Some((list, reason)) =
+        text["allow".len()..].trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'))
+    else {
         return Err(wrong("an allowance that names no rule"));
     };
     let mut rules = Vec::new();
@@ -76,9 +101,10 @@ fn read(comment: &Comment) -> Result<(Vec<Spanned<String>>, String), Box<Finding
     }
     let reason = reason.trim().trim_start_matches([':', '-', '\u{2014}']).trim();
     if reason.is_empty() {
-        return Err(Box::new(malformed("an allowance without a reason", comment.span).help(
-            "say after the `)` why it is right here: whoever reads the profile next will ask",
-        )));
+        return Err(Box::new(
+            malformed("an allowance without a reason", comment.span)
+                .help("say after the `)` why it is right here: whoever reads the profile next will ask"),
+        ));
     }
     Ok((rules, reason.to_owned()))
 }
@@ -87,7 +113,9 @@ fn read(comment: &Comment) -> Result<(Vec<Spanned<String>>, String), Box<Finding
 fn comment_offset(comment: &Comment, part: &str) -> Option<Span> {
     // The text ends where the comment does, but for blanks; counted from its first character after the `#`s.
     let text = comment.text.as_str();
-    let within = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize).filter(|at| at + part.len() <= text.len());
+    let within = (part.as_ptr() as usize)
+        .checked_sub(text.as_ptr() as usize)
+        .filter(|at| at + part.len() <= text.len());
     let at = within.or_else(|| text.find(part))?;
     let hashes = comment.lead as usize;
     let start = comment.span.start as usize + hashes + at;
@@ -117,7 +145,9 @@ impl Lines {
             self.add(sources, statement.span);
             match &statement.kind {
                 StatementKind::Env(items) => items.iter().for_each(|item| self.add(sources, item.span)),
-                StatementKind::Limits(limits) => limits.iter().for_each(|limit| self.add(sources, limit.span)),
+                StatementKind::Limits(limits) => {
+                    limits.iter().for_each(|limit| self.add(sources, limit.span))
+                }
                 StatementKind::Expect(lines) => lines.iter().for_each(|line| self.add(sources, line.span)),
                 StatementKind::Network(network) => {
                     if let Network::Only(rules) = &network.value {

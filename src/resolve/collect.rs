@@ -8,7 +8,8 @@ use super::{Options, hosts, names};
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
-    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt, ToolName, Unguard,
+    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt,
+    ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::ast::{self, Statement, StatementKind, Word};
@@ -26,6 +27,8 @@ struct Collector<'a> {
     sources: &'a mut Sources,
     expander: Expander<'a>,
     groups: Groups,
+    /// A policy that states nothing.
+    blank: Policy,
     claims: HashMap<String, Claim>,
     /// Which file is being read; the profile is 0.
     file: usize,
@@ -43,8 +46,10 @@ pub fn collect(
 ) -> Policy {
     let expander = Expander { options, params, findings: Vec::new() };
     let fragment = gathered.files.first().is_some_and(|file| file.kind == ast::FileKind::Fragment);
-    let mut collector = Collector { sources, expander, groups, claims: HashMap::new(), file: 0, fragment };
     let mut policy = empty(gathered, options);
+    let blank = policy.clone();
+    let mut collector =
+        Collector { sources, expander, groups, blank, claims: HashMap::new(), file: 0, fragment };
     for (index, file) in gathered.files.iter().enumerate() {
         collector.file = index;
         collector.statements(&file.statements, &mut policy);
@@ -210,7 +215,8 @@ impl Collector<'_> {
             self.statements(statements, policy);
             return;
         }
-        let mut elsewhere = Policy { target: system, ..policy.clone() };
+        // A copy of the policy so far would make many such blocks dear.
+        let mut elsewhere = Policy { target: system, ..self.blank.clone() };
         let claims = std::mem::take(&mut self.claims);
         let files = self.groups.files.clone();
         self.statements(statements, &mut elsewhere);
@@ -263,7 +269,8 @@ impl Collector<'_> {
     }
 
     fn unknown_need(&mut self, word: &Word) {
-        let finding = Finding::new("unknown-need", Severity::Error, format!("unknown need `{}`", shown(&word.value)));
+        let finding =
+            Finding::new("unknown-need", Severity::Error, format!("unknown need `{}`", shown(&word.value)));
         let finding = finding.at(word.span, "not in the list");
         let guess = match word.value.to_lowercase().as_str() {
             "certificates" | "certs" | "ssl" | "trustd" | "keychain" => Some("tls"),
@@ -277,7 +284,11 @@ impl Collector<'_> {
         let finding = match guess {
             Some(meant) => {
                 let edit = Edit { span: word.span, replacement: meant.into() };
-                finding.help(format!("did you mean `{meant}`?")).fix(format!("write `{meant}`"), vec![edit], false)
+                finding.help(format!("did you mean `{meant}`?")).fix(
+                    format!("write `{meant}`"),
+                    vec![edit],
+                    false,
+                )
             }
             None => {
                 let names: Vec<String> = NEEDS.iter().map(|need| format!("`{}`", need.name)).collect();
@@ -297,7 +308,8 @@ impl Collector<'_> {
             None => None,
             Some((None, _)) => return,
             Some((Some(value), span)) if value.contains('\0') => {
-                let finding = Finding::new("variable-value", Severity::Error, "a NUL in the value of a variable");
+                let finding =
+                    Finding::new("variable-value", Severity::Error, "a NUL in the value of a variable");
                 self.report(finding.at(span, "here").help("no variable can hold one"));
                 return;
             }
@@ -320,10 +332,15 @@ impl Collector<'_> {
                 Ok(pattern) => rules.push(NetworkRule { allow: item.allow, pattern, span: item.span }),
                 Err(error) => {
                     let span = item.pattern.span;
-                    let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+                    let finding = Finding::new("host", Severity::Error, error.message)
+                        .at(span, "here")
+                        .help(error.help);
                     // A text with variables cannot be replaced by what they happen to hold.
-                    let literal = item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
-                    let plain = |host: &String| host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte));
+                    let literal =
+                        item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
+                    let plain = |host: &String| {
+                        host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte))
+                    };
                     self.report(match error.replacement.filter(|host| literal && plain(host)) {
                         Some(host) => {
                             let edit = Edit { span, replacement: format!("\"{host}\"") };
@@ -359,7 +376,7 @@ impl Collector<'_> {
             "connect" if !is_path => match names::host(&Spanned::new(subject, span)) {
                 Ok(host) => host,
                 Err(finding) => {
-                    self.report(finding);
+                    self.report(*finding);
                     return None;
                 }
             },
@@ -372,8 +389,11 @@ impl Collector<'_> {
     }
 }
 
+/// Whether it allows, whether it is about all names below, the name, the port.
+type Rule<'a> = (bool, bool, &'a str, Option<u16>);
+
 /// Rules without their places: two fragments agree when they say the same, wherever.
-fn comparable(network: &Network) -> Option<Vec<(bool, bool, &str, Option<u16>)>> {
+fn comparable(network: &Network) -> Option<Vec<Rule<'_>>> {
     match network {
         Network::Only(rules) => {
             let mut rules: Vec<_> = rules

@@ -51,7 +51,12 @@ impl Expander<'_> {
 
     fn absolute(&mut self, filled: String, text: &Text, escape: impl Fn(String) -> String) -> Option<String> {
         if filled.is_empty() {
-            self.error("path", text.span, "an empty path".into(), "the workspace itself is written `$workspace`");
+            self.error(
+                "path",
+                text.span,
+                "an empty path".into(),
+                "the workspace itself is written `$workspace`",
+            );
             return None;
         }
         if filled.contains('\0') {
@@ -69,7 +74,10 @@ impl Expander<'_> {
             return Some(escape(self.options.home.to_string()) + rest);
         }
         let user = rest.split('/').next().unwrap_or_default();
-        let help = format!("only your own home has a short name: `~/…`; a name that begins with `~` is written `./~{}`", shown(user));
+        let help = format!(
+            "only your own home has a short name: `~/…`; a name that begins with `~` is written `./~{}`",
+            shown(user)
+        );
         self.error("path", text.span, format!("`~{}` is not a home", shown(user)), &help);
         None
     }
@@ -95,10 +103,17 @@ impl Expander<'_> {
         }
         let pattern = normalized(&pattern);
         if pattern.split('/').any(|component| component == "..") {
-            self.error("glob", text.span, "`..` in a pattern".into(), "a pattern is matched as text: write the path out");
+            self.error(
+                "glob",
+                text.span,
+                "`..` in a pattern".into(),
+                "a pattern is matched as text: write the path out",
+            );
             return None;
         }
-        if let Err(error) = globset::GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build() {
+        if let Err(error) =
+            globset::GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build()
+        {
             let message = format!("the pattern does not parse: {}", error.kind());
             self.error("glob", text.span, message, "patterns hold `*`, `**`, `?`, `[…]` and `{a,b}`; `\\\\` before one of these makes it mean itself");
             return None;
@@ -112,7 +127,12 @@ impl Expander<'_> {
         let clean = normalized(&name);
         if clean.is_empty() || clean.starts_with('/') || clean.split('/').any(|part| part == "..") {
             let message = format!("`{}` cannot be excepted", shown(&name));
-            self.error("path", text.span, message, "write a name or path below the path of the statement: `except \"target\"`");
+            self.error(
+                "path",
+                text.span,
+                message,
+                "write a name or path below the path of the statement: `except \"target\"`",
+            );
             return None;
         }
         Some(Spanned::new(clean, text.span))

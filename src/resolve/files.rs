@@ -158,7 +158,9 @@ impl Gathering<'_> {
                 TextPart::Variable(name) if name.value == "workspace" => {
                     written.push_str(self.options.workspace.as_str());
                 }
-                TextPart::Variable(name) if name.value == "home" => written.push_str(self.options.home.as_str()),
+                TextPart::Variable(name) if name.value == "home" => {
+                    written.push_str(self.options.home.as_str())
+                }
                 TextPart::Variable(name) => {
                     let message = format!("`${}` cannot stand in `use`", shown(&name.value));
                     self.findings.push(error("use", message).at(name.span, "here").help(
@@ -179,7 +181,11 @@ impl Gathering<'_> {
     }
 
     #[allow(clippy::type_complexity)]
-    fn read(&mut self, written: &str, pending: &Pending) -> Option<(Key, String, Option<Utf8PathBuf>, Vec<u8>)> {
+    fn read(
+        &mut self,
+        written: &str,
+        pending: &Pending,
+    ) -> Option<(Key, String, Option<Utf8PathBuf>, Vec<u8>)> {
         if let Some(name) = written.strip_prefix("std/") {
             let Some(text) = standard::text(name) else {
                 self.unknown_standard(name, pending);
@@ -193,7 +199,10 @@ impl Gathering<'_> {
             _ if Utf8Path::new(written).is_absolute() => Utf8PathBuf::from(written),
             Some(directory) => directory.join(written),
             None => {
-                let finding = error("use", format!("`{}` is relative to a text that is in no directory", shown(written)));
+                let finding = error(
+                    "use",
+                    format!("`{}` is relative to a text that is in no directory", shown(written)),
+                );
                 let finding = finding.at(pending.text.span, "used here");
                 self.findings.push(finding.help("write the whole path, or give the profile as a file"));
                 return None;
@@ -226,11 +235,15 @@ impl Gathering<'_> {
         let finding = finding.at(pending.text.span, "unknown");
         self.findings.push(match meant {
             Some(meant) => {
-                let edit = crate::finding::Edit { span: pending.text.span, replacement: format!("\"std/{meant}\"") };
+                let edit =
+                    crate::finding::Edit { span: pending.text.span, replacement: format!("\"std/{meant}\"") };
                 let finding = finding.help(format!("did you mean `std/{meant}`?"));
                 finding.fix(format!("use `std/{meant}`"), vec![edit], false)
             }
-            None => finding.help(format!("there are {}", names().map(|name| format!("`std/{name}`")).collect::<Vec<_>>().join(", "))),
+            None => finding.help(format!(
+                "there are {}",
+                names().map(|name| format!("`std/{name}`")).collect::<Vec<_>>().join(", ")
+            )),
         });
     }
 

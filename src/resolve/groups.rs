@@ -5,7 +5,7 @@ use crate::finding::{Edit, Finding, Severity};
 use crate::policy::ToolName;
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::ast::{File, StatementKind, Word};
-use crate::syntax::{self, nearest, shown};
+use crate::syntax::{self, MAX_FINDINGS, nearest, shown};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
@@ -27,19 +27,18 @@ impl Groups {
     /// The groups of all files. Those of `policies/std` are known without `use`, and cannot be defined anew.
     pub fn define(sources: &Sources, files: &[File], findings: &mut Vec<Finding>) -> Self {
         let mut groups = Self::default();
-        let mut standard_names = BTreeMap::new();
         for (fragment, text) in standard::FRAGMENTS {
             let mut scratch = Sources::new();
             let id = scratch.add(fragment, None, text);
-            for (name, group) in groups_of(&syntax::parse(&scratch, id).file, Some(fragment)) {
-                standard_names.insert(name.value.clone(), fragment);
+            for (name, group) in groups_of(syntax::parse(&scratch, id).file.as_ref(), Some(fragment)) {
                 groups.by_name.insert(name.value, group);
             }
         }
         for file in files {
             let name = &sources.file(file.id).name;
-            let own = name.strip_prefix("std/").and_then(standard::text).is_some() && sources.file(file.id).path.is_none();
-            for (word, group) in groups_of(&Some(file.clone()), None) {
+            let own = name.strip_prefix("std/").and_then(standard::text).is_some()
+                && sources.file(file.id).path.is_none();
+            for (word, group) in groups_of(Some(file), None) {
                 for member in &group.members {
                     if member.value.starts_with('@') {
                         findings.push(
@@ -54,15 +53,25 @@ impl Groups {
                     Some(known) if known.standard.is_some() && own => {}
                     Some(known) if known.standard.is_some() => {
                         let fragment = known.standard.unwrap_or_default();
-                        let message = format!("the group `@{}` is defined by `std/{fragment}`", shown(&word.value));
-                        let finding = Finding::new("group", Severity::Error, message).at(word.span, "defined again here");
-                        findings.push(finding.help("give yours another name: `@` names must mean the same to every reader"));
+                        let message =
+                            format!("the group `@{}` is defined by `std/{fragment}`", shown(&word.value));
+                        let finding = Finding::new("group", Severity::Error, message)
+                            .at(word.span, "defined again here");
+                        findings.push(
+                            finding.help(
+                                "give yours another name: `@` names must mean the same to every reader",
+                            ),
+                        );
                     }
                     Some(known) if known.span.file != group.span.file => findings.push(
-                        Finding::new("group", Severity::Error, format!("the group `@{}` is defined twice", shown(&word.value)))
-                            .at(word.span, "again here")
-                            .at(known.span, "first here")
-                            .help("give one of them another name"),
+                        Finding::new(
+                            "group",
+                            Severity::Error,
+                            format!("the group `@{}` is defined twice", shown(&word.value)),
+                        )
+                        .at(word.span, "again here")
+                        .at(known.span, "first here")
+                        .help("give one of them another name"),
                     ),
                     // Twice in one file: told of by the parser.
                     Some(_) => {}
@@ -76,21 +85,34 @@ impl Groups {
     }
 
     /// The members of `@name`, each as a tool asked for by the group.
-    pub fn members(&mut self, sources: &mut Sources, word: &Word, findings: &mut Vec<Finding>) -> Vec<ToolName> {
+    pub fn members(
+        &mut self,
+        sources: &mut Sources,
+        word: &Word,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<ToolName> {
         let name = word.value.strip_prefix('@').unwrap_or(&word.value);
         let Some(group) = self.by_name.get(name) else {
             let known = self.by_name.keys().map(String::as_str);
-            let finding = Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
+            let finding =
+                Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
             let finding = finding.at(word.span, "not defined");
-            findings.push(match nearest(name, known) {
+            // Comparing takes time; by then there is enough to do.
+            let meant = if findings.len() < MAX_FINDINGS { nearest(name, known) } else { None };
+            findings.push(match meant {
                 Some(meant) => {
                     let edit = Edit { span: word.span, replacement: format!("@{meant}") };
                     let finding = finding.help(format!("did you mean `@{meant}`?"));
                     finding.fix(format!("write `@{meant}`"), vec![edit], false)
                 }
                 None => {
-                    let known: Vec<String> = self.by_name.keys().map(|name| format!("`@{}`", shown(name))).collect();
-                    finding.help(format!("there are {}; another is defined with `group {} [ … ]`", known.join(", "), shown(name)))
+                    let shipped = self.by_name.iter().filter(|(_, group)| group.standard.is_some());
+                    let shipped: Vec<String> = shipped.map(|(name, _)| format!("`@{name}`")).collect();
+                    let name = shown(name);
+                    finding.help(format!(
+                        "there are {}; another is defined with `group {name} [ … ]`",
+                        shipped.join(", ")
+                    ))
                 }
             });
             return Vec::new();
@@ -98,19 +120,25 @@ impl Groups {
         // What a group holds is part of what the profile means: its source belongs to the sources.
         if let Some(fragment) = group.standard {
             let shown = format!("std/{fragment}");
-            let known = sources.files().find(|(_, file)| file.name == shown && file.path.is_none()).map(|(id, _)| id);
-            let id = known.unwrap_or_else(|| sources.add(shown, None, standard::text(fragment).unwrap_or_default()));
+            let known =
+                sources.files().find(|(_, file)| file.name == shown && file.path.is_none()).map(|(id, _)| id);
+            let id = known
+                .unwrap_or_else(|| sources.add(shown, None, standard::text(fragment).unwrap_or_default()));
             if !self.files.contains(&id) {
                 self.files.push(id);
             }
         }
-        let tool = |member: &Word| ToolName { name: member.value.clone(), span: word.span, group: Some(name.to_owned()) };
+        let tool = |member: &Word| ToolName {
+            name: member.value.clone(),
+            span: word.span,
+            group: Some(name.to_owned()),
+        };
         group.members.iter().filter(|member| !member.value.starts_with('@')).map(tool).collect()
     }
 }
 
-fn groups_of(file: &Option<File>, standard: Option<&'static str>) -> Vec<(Word, Group)> {
-    let statements = file.iter().flat_map(|file| &file.statements);
+fn groups_of(file: Option<&File>, standard: Option<&'static str>) -> Vec<(Word, Group)> {
+    let statements = file.into_iter().flat_map(|file| &file.statements);
     let groups = statements.filter_map(|statement| match &statement.kind {
         StatementKind::Group { name, members } => {
             Some((name.clone(), Group { members: members.clone(), span: name.span, standard }))

@@ -85,7 +85,10 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
     if host == "*" {
         return match (allow, after) {
             (true, "" | ":*") => refuse("`*` allows every host", "write `network all` if that is meant"),
-            (true, _) => refuse("`*` allows every host on a port", "name the hosts; every host at all is `network all`"),
+            (true, _) => refuse(
+                "`*` allows every host on a port",
+                "name the hosts; every host at all is `network all`",
+            ),
             (false, _) => Ok((true, String::new())),
         };
     }
@@ -102,7 +105,8 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
         None => (false, host),
     };
     if base.contains('*') {
-        let parent = base.rsplit_once('*').and_then(|(_, rest)| rest.split_once('.')).map_or("", |(_, parent)| parent);
+        let parent =
+            base.rsplit_once('*').and_then(|(_, rest)| rest.split_once('.')).map_or("", |(_, parent)| parent);
         return if parent.contains('.') {
             rewrite("`*` stands only as the whole first label", format!("*.{parent}{after}"))
         } else {
@@ -117,7 +121,10 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
         };
     }
     if base.contains('@') {
-        return rewrite("a user before a host", format!("{}{after}", base.rsplit('@').next().unwrap_or_default()));
+        return rewrite(
+            "a user before a host",
+            format!("{}{after}", base.rsplit('@').next().unwrap_or_default()),
+        );
     }
     let host = if base.starts_with('[') { address_v6(base)? } else { labels(base)? };
     if below {
@@ -125,14 +132,18 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
             return refuse("`*.` before an address", "an address has no names below it");
         }
         if !host.contains('.') && allow {
-            return refuse(format!("`*.{host}` is a whole top-level domain"), "name the domain: `*.example.com`");
+            return refuse(
+                format!("`*.{host}` is a whole top-level domain"),
+                "name the domain: `*.example.com`",
+            );
         }
     }
     Ok((below, host))
 }
 
 fn also_apex(mut error: HostError, rest: &str, after: &str) -> HostError {
-    error.help = format!("write `*.{rest}{after}` for the names below, and `{rest}{after}` for the name itself");
+    error.help =
+        format!("write `*.{rest}{after}` for the names below, and `{rest}{after}` for the name itself");
     error
 }
 
@@ -143,7 +154,9 @@ fn address_v6(text: &str) -> Result<String, HostError> {
             Some(mapped) => mapped.to_string(),
             None => format!("[{address}]"),
         }),
-        Err(_) if inner.contains('%') => refuse("an address with a zone", "a zone means something on one machine only; leave it out"),
+        Err(_) if inner.contains('%') => {
+            refuse("an address with a zone", "a zone means something on one machine only; leave it out")
+        }
         Err(_) => refuse(format!("`{inner}` is not an IPv6 address"), "write `[2001:db8::1]`"),
     }
 }
@@ -162,17 +175,22 @@ fn labels(text: &str) -> Result<String, HostError> {
             "a host is letters, digits, `-`, `_` and dots",
         );
     }
-    let bad = |label: &&str| label.is_empty() || label.len() > 63 || label.starts_with('-') || label.ends_with('-');
+    let bad =
+        |label: &&str| label.is_empty() || label.len() > 63 || label.starts_with('-') || label.ends_with('-');
     if let Some(label) = host.split('.').find(|label| bad(label)) {
         return if label.is_empty() {
             refuse("two dots side by side in a host", "a name between dots has 1 to 63 characters")
         } else {
-            refuse(format!("`{label}` cannot be a part of a host"), "it has 1 to 63 characters and no `-` at its ends")
+            refuse(
+                format!("`{label}` cannot be a part of a host"),
+                "it has 1 to 63 characters and no `-` at its ends",
+            )
         };
     }
     // `127.1`, `0x7f.1` and `2130706433` are addresses to inet_aton(3) and names to a reader.
     let last = host.rsplit('.').next().unwrap_or_default();
-    let hexadecimal = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let hexadecimal =
+        last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if (last.bytes().all(|byte| byte.is_ascii_digit()) || hexadecimal) && host.parse::<Ipv4Addr>().is_err() {
         return refuse(
             format!("`{host}` reads as an address, but is none written out"),
@@ -186,15 +204,24 @@ fn labels(text: &str) -> Result<String, HostError> {
 fn forbidden(pattern: &HostPattern) -> Result<(), HostError> {
     let host = pattern.host.as_str();
     if host == "localhost" || host.ends_with(".localhost") {
-        return refuse("`localhost` is the command's own", "a command reaches itself there without leave, and this machine never");
+        return refuse(
+            "`localhost` is the command's own",
+            "a command reaches itself there without leave, and this machine never",
+        );
     }
     let metadata = ["metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"];
     let v4 = host.parse::<Ipv4Addr>().ok();
-    let v6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).and_then(|rest| rest.parse::<Ipv6Addr>().ok());
+    let v6 = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .and_then(|rest| rest.parse::<Ipv6Addr>().ok());
     let local = v4.is_some_and(|v4| v4.is_loopback() || v4.is_unspecified())
         || v6.is_some_and(|v6| v6.is_loopback() || v6.is_unspecified());
     if local {
-        return refuse(format!("`{host}` is this machine"), "a command cannot be let out to the machine it runs on");
+        return refuse(
+            format!("`{host}` is this machine"),
+            "a command cannot be let out to the machine it runs on",
+        );
     }
     // Alibaba, Azure and Oracle keep theirs outside the link-local range; AWS and Google have unique local ones for IPv6.
     let known_v4 = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
@@ -251,11 +278,50 @@ mod tests {
     fn hostile_texts_are_refused() {
         let long = format!("{}.com", "a".repeat(64));
         for text in [
-            "", ".", "*", "*:25", "*.com", "a..b", "-a.com", "a-.com", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "1.2.3.256",
-            "x.com:0", "x.com:65536", "x.com:+1", "x.com:080", "x.com:", "a:b:c", "x\0.com", "x.com\n", "x com", "x%2ecom", "[::1", "[::1]x",
-            "[fe80::1%eth0]", "b\u{fc}cher.de", "\u{430}pple.com", "10.0.0.0/8", "*.10.0.0.1", "*.[2001:db8::1]", "localhost", "a.localhost",
-            "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "metadata.google.internal", "100.100.100.200",
-            "[fd00:ec2::254]", "[fe80::1]", "0.0.0.0", "*.*.x.com", &long,
+            "",
+            ".",
+            "*",
+            "*:25",
+            "*.com",
+            "a..b",
+            "-a.com",
+            "a-.com",
+            "127.1",
+            "0x7f.1",
+            "2130706433",
+            "0177.0.0.1",
+            "1.2.3.256",
+            "x.com:0",
+            "x.com:65536",
+            "x.com:+1",
+            "x.com:080",
+            "x.com:",
+            "a:b:c",
+            "x\0.com",
+            "x.com\n",
+            "x com",
+            "x%2ecom",
+            "[::1",
+            "[::1]x",
+            "[fe80::1%eth0]",
+            "b\u{fc}cher.de",
+            "\u{430}pple.com",
+            "10.0.0.0/8",
+            "*.10.0.0.1",
+            "*.[2001:db8::1]",
+            "localhost",
+            "a.localhost",
+            "127.0.0.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "169.254.169.254",
+            "metadata.google.internal",
+            "100.100.100.200",
+            "[fd00:ec2::254]",
+            "[fe80::1]",
+            "0.0.0.0",
+            "*.*.x.com",
+            &long,
         ] {
             assert!(parse(text, true).is_err(), "{text:?}");
         }
@@ -263,7 +329,10 @@ mod tests {
 
     #[test]
     fn more_can_be_denied_than_allowed() {
-        assert_eq!(parse("*:25", false), Ok(HostPattern { below: true, host: String::new(), port: Some(25) }));
+        assert_eq!(
+            parse("*:25", false),
+            Ok(HostPattern { below: true, host: String::new(), port: Some(25) })
+        );
         assert!(parse("169.254.169.254", false).is_ok());
         assert!(parse("*.com", false).is_ok());
     }

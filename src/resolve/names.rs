@@ -11,15 +11,21 @@ use crate::syntax::{nearest, shown};
 pub fn tool(name: &Word) -> Option<Finding> {
     let error = |message: String| Finding::new("tool-name", Severity::Error, message).at(name.span, "here");
     let value = &name.value;
-    let by_path = |value: &str| format!("a program outside the known places is stated by its path: `tool \"{}\"`", shown(value));
+    let by_path = |value: &str| {
+        format!("a program outside the known places is stated by its path: `tool \"{}\"`", shown(value))
+    };
     match value.as_str() {
         "" => Some(error("a tool without a name".into()).help("remove it")),
         "." | ".." => Some(error(format!("`{value}` is a directory")).help(by_path("PATH"))),
-        _ if value.contains('\0') => Some(error("a NUL in the name of a tool".into()).help("no file can have such a name")),
+        _ if value.contains('\0') => {
+            Some(error("a NUL in the name of a tool".into()).help("no file can have such a name"))
+        }
         _ if value.contains('/') => {
             Some(error(format!("`{}` is a path, not the name of a tool", shown(value))).help(by_path(value)))
         }
-        _ if value.len() > 255 => Some(error("a name of more than 255 bytes".into()).help("no file can have such a name")),
+        _ if value.len() > 255 => {
+            Some(error("a name of more than 255 bytes".into()).help("no file can have such a name"))
+        }
         _ => None,
     }
 }
@@ -58,21 +64,27 @@ pub fn operation(word: &Word) -> Option<Finding> {
         "open" | "cat" => Some("read"),
         other => nearest(other, Question::WORDS),
     };
-    let finding = Finding::new("unknown-word", Severity::Error, format!("unknown operation `{}`", shown(&word.value)));
+    let finding =
+        Finding::new("unknown-word", Severity::Error, format!("unknown operation `{}`", shown(&word.value)));
     let finding = finding.at(word.span, "not an operation");
     Some(match guess {
         Some(meant) => {
             let edit = Edit { span: word.span, replacement: meant.into() };
-            finding.help(format!("did you mean `{meant}`?")).fix(format!("write `{meant}`"), vec![edit], false)
+            finding.help(format!("did you mean `{meant}`?")).fix(
+                format!("write `{meant}`"),
+                vec![edit],
+                false,
+            )
         }
-        None => finding.help(format!("operations are {}", Question::WORDS.map(|word| format!("`{word}`")).join(", "))),
+        None => finding
+            .help(format!("operations are {}", Question::WORDS.map(|word| format!("`{word}`")).join(", "))),
     })
 }
 
 /// The host of an expectation about `connect`, as `host:port`; one host, so no `*`.
-pub fn host(text: &Spanned<String>) -> Result<String, Finding> {
+pub fn host(text: &Spanned<String>) -> Result<String, Box<Finding>> {
     let refused = |message: String, help: String| {
-        Finding::new("host", Severity::Error, message).at(text.span, "here").help(help)
+        Box::new(Finding::new("host", Severity::Error, message).at(text.span, "here").help(help))
     };
     // Expecting that a forbidden host is denied is a fine test: so it is read as one to deny.
     match hosts::parse(&text.value, false) {

@@ -5,7 +5,7 @@ use crate::finding::{Edit, Finding, Severity};
 use crate::policy::Param;
 use crate::source::Span;
 use crate::syntax::ast::{File, StatementKind, Text, TextPart};
-use crate::syntax::{nearest, shown};
+use crate::syntax::{MAX_FINDINGS, nearest, shown};
 use std::collections::BTreeMap;
 
 /// What `$name` can stand for besides parameters.
@@ -36,17 +36,28 @@ pub fn declare(files: &[File], options: &Options, complete: bool, findings: &mut
             if BUILT_IN.contains(&name.value.as_str()) {
                 let message = format!("`${}` has its value already", name.value);
                 let finding = Finding::new("param", Severity::Error, message).at(name.span, "here");
-                findings.push(finding.help("`$workspace` is set by `--workspace`, `$home` is the home of whoever compiles"));
+                findings.push(
+                    finding.help(
+                        "`$workspace` is set by `--workspace`, `$home` is the home of whoever compiles",
+                    ),
+                );
                 continue;
             }
             let default = default.as_ref().and_then(|text| default_value(text, options, findings));
             match params.by_name.get(&name.value) {
                 // The same file: told of by the parser. The profile's own comes first and wins.
-                Some(_) if matches!(origin.get(&name.value), Some(0)) || origin.get(&name.value) == Some(&index) => {}
+                Some(_)
+                    if matches!(origin.get(&name.value), Some(0))
+                        || origin.get(&name.value) == Some(&index) => {}
                 Some(first) if first.value == default => {}
-                Some(first) => findings.push(differs(&format!("the parameter `{}`", name.value), statement.span, first.span)),
+                Some(first) => findings.push(differs(
+                    &format!("the parameter `{}`", name.value),
+                    statement.span,
+                    first.span,
+                )),
                 None => {
-                    let param = Param { name: name.value.clone(), value: default, span: statement.span, uses: 0 };
+                    let param =
+                        Param { name: name.value.clone(), value: default, span: statement.span, uses: 0 };
                     params.by_name.insert(name.value.clone(), param);
                     origin.insert(name.value.clone(), index);
                 }
@@ -63,9 +74,12 @@ pub fn declare(files: &[File], options: &Options, complete: bool, findings: &mut
         for param in params.by_name.values().filter(|param| param.value.is_none()) {
             let message = format!("the parameter `{}` has no value", param.name);
             findings.push(
-                Finding::new("param", Severity::Error, message)
-                    .at(param.span, "it has no default")
-                    .help(format!("give it one with `--set {0}=VALUE`, or a default: `param {0} \"…\"`", param.name)),
+                Finding::new("param", Severity::Error, message).at(param.span, "it has no default").help(
+                    format!(
+                        "give it one with `--set {0}=VALUE`, or a default: `param {0} \"…\"`",
+                        param.name
+                    ),
+                ),
             );
         }
     }
@@ -106,7 +120,8 @@ pub fn differs(what: &str, second: Span, first: Span) -> Finding {
 }
 
 fn undeclared(name: &str, params: &Params) -> Finding {
-    let finding = Finding::new("param", Severity::Error, format!("`--set {}`: no such parameter", shown(name)));
+    let finding =
+        Finding::new("param", Severity::Error, format!("`--set {}`: no such parameter", shown(name)));
     match nearest(name, params.by_name.keys().map(String::as_str)) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None if BUILT_IN.contains(&name) => finding.help("`$workspace` is set by `--workspace DIR`"),
@@ -117,7 +132,13 @@ fn undeclared(name: &str, params: &Params) -> Finding {
 impl Params {
     /// The value of `$name`, counted as a use. None where it is not declared; then it has been told of. A parameter without a value is
     /// told of where it is declared, and reads as nothing.
-    pub fn value(&mut self, name: &str, span: Span, options: &Options, findings: &mut Vec<Finding>) -> Option<String> {
+    pub fn value(
+        &mut self,
+        name: &str,
+        span: Span,
+        options: &Options,
+        findings: &mut Vec<Finding>,
+    ) -> Option<String> {
         match name {
             "workspace" => return Some(options.workspace.to_string()),
             "home" => return Some(options.home.to_string()),
@@ -131,17 +152,24 @@ impl Params {
         let meant = match name.to_lowercase().as_str() {
             "cwd" | "pwd" | "project" | "root" | "worktree" | "repo" => Some("workspace"),
             "userhome" | "user" => Some("home"),
+            // Comparing takes time; by then there is enough to do.
+            _ if findings.len() >= MAX_FINDINGS => None,
             _ => nearest(name, names),
         };
-        let finding = Finding::new("unknown-variable", Severity::Error, format!("unknown variable `${}`", shown(name)));
+        let finding =
+            Finding::new("unknown-variable", Severity::Error, format!("unknown variable `${}`", shown(name)));
         let finding = finding.at(span, "not declared");
         findings.push(match meant {
             Some(meant) => {
                 let edit = Edit { span, replacement: format!("${{{meant}}}") };
-                let finding = finding.help(format!("did you mean `${meant}`? a dollar sign itself is written `\\$`"));
+                let finding =
+                    finding.help(format!("did you mean `${meant}`? a dollar sign itself is written `\\$`"));
                 finding.fix(format!("write `${{{meant}}}`"), vec![edit], false)
             }
-            None => finding.help(format!("declare it: `param {} \"…\"`; a dollar sign itself is written `\\$`", shown(name))),
+            None => finding.help(format!(
+                "declare it: `param {} \"…\"`; a dollar sign itself is written `\\$`",
+                shown(name)
+            )),
         });
         None
     }

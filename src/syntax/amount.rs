@@ -117,6 +117,9 @@ mod tests {
         assert_eq!(error(LimitKind::Time, "5").message, "`5` has no unit");
         assert_eq!(error(LimitKind::Time, "0s").message, "a limit of `0s` would let nothing run");
         assert_eq!(error(LimitKind::Output, "99999999999GiB").message, "`99999999999GiB` is too large");
-        assert_eq!(error(LimitKind::Processes, "99999999999999999999999").message, "`99999999999999999999999` is too large");
+        assert_eq!(
+            error(LimitKind::Processes, "99999999999999999999999").message,
+            "`99999999999999999999999` is too large"
+        );
     }
 }

@@ -77,15 +77,17 @@ impl<'a> Parser<'a> {
                 });
             }
             None if sound && self.wants_block(item) => {
-                if self.take(Rule::only_block_head, item, word).is_some() {
+                let head = self.take(Rule::only_block_head, item, word);
+                if head.is_some() {
                     self.no_block(item);
                 }
             }
             None if sound => {
-                if let Some((pair, base)) = self.take(Rule::only_statement, item, word) {
-                    let mut builder = self.builder(base);
-                    let span = builder.span(&pair);
-                    own.extend(builder.statement(pair).map(|kind| Statement { kind, span }));
+                if let Some(taken) = self.take(Rule::only_statement, item, word) {
+                    own.extend(self.build(taken, |builder, pair| {
+                        let span = builder.span(&pair);
+                        builder.statement(pair).map(|kind| Statement { kind, span })
+                    }));
                 }
             }
             None => {}
@@ -139,7 +141,12 @@ impl<'a> Parser<'a> {
         head.map(|_| kind)
     }
 
-    fn block_head(&mut self, word: &str, item: &Item, block: &Block) -> Option<(pest::iterators::Pair<'a, Rule>, usize)> {
+    fn block_head(
+        &mut self,
+        word: &str,
+        item: &Item,
+        block: &Block,
+    ) -> Option<(pest::iterators::Pair<'a, Rule>, usize)> {
         let words = self.words(item);
         let second = words.get(1).copied();
         if word == "network"
@@ -170,9 +177,10 @@ impl<'a> Parser<'a> {
             (Place::On(System::Linux), "seatbelt") => {
                 ("there is no Seatbelt on Linux".to_owned(), "`seatbelt` stands in `on macos { … }`")
             }
-            (Place::On(_), "description" | "use" | "param" | "group" | "on") => {
-                (format!("`{word}` cannot stand in an `on` block"), "move it out of the block: it holds for every system")
-            }
+            (Place::On(_), "description" | "use" | "param" | "group" | "on") => (
+                format!("`{word}` cannot stand in an `on` block"),
+                "move it out of the block: it holds for every system",
+            ),
             _ => return true,
         };
         self.report(|parser| {
@@ -194,7 +202,10 @@ impl<'a> Parser<'a> {
     pub fn brace_below(&mut self, item: &Item, brace: Piece) {
         let last = self.words(item).last().copied().unwrap_or(brace);
         self.report(|parser| {
-            let edit = Edit { span: parser.span(last).to(parser.span(brace)), replacement: format!("{} {{", parser.str(last)) };
+            let edit = Edit {
+                span: parser.span(last).to(parser.span(brace)),
+                replacement: format!("{} {{", parser.str(last)),
+            };
             Finding::new("syntax", Severity::Error, "the `{` is not on the line of its statement")
                 .at(parser.span(brace), "this belongs on the line above")
                 .help("a statement ends with its line")
@@ -229,12 +240,18 @@ impl<'a> Parser<'a> {
             };
             let finding = Finding::new("unknown-word", Severity::Error, what).at(span, expected);
             match vocabulary.meant(word) {
-                Some(meant) => finding
-                    .help(format!("did you mean `{meant}`?"))
-                    .fix(format!("write `{meant}`"), vec![Edit { span, replacement: meant.into() }], false),
+                Some(meant) => finding.help(format!("did you mean `{meant}`?")).fix(
+                    format!("write `{meant}`"),
+                    vec![Edit { span, replacement: meant.into() }],
+                    false,
+                ),
                 None => match block {
-                    Some(block) => finding.help(format!("`{block}` takes {}", either_word(words.iter().copied()))),
-                    None => finding.help(format!("statements begin with {}", either_word(words.iter().copied()))),
+                    Some(block) => {
+                        finding.help(format!("`{block}` takes {}", either_word(words.iter().copied())))
+                    }
+                    None => {
+                        finding.help(format!("statements begin with {}", either_word(words.iter().copied())))
+                    }
                 },
             }
         });

@@ -35,8 +35,7 @@ impl Builder<'_> {
             Rule::root => {
                 let path = self.text(&mut inner)?;
                 let access = inner.take(Rule::access)?;
-                let value =
-                    if access.as_str() == "read-only" { Access::ReadOnly } else { Access::ReadWrite };
+                let value = if access.as_str() == "read-only" { Access::ReadOnly } else { Access::ReadWrite };
                 StatementKind::Root { path, access: Spanned::new(value, self.span(&access)) }
             }
             Rule::deny => match inner.next()? {
@@ -59,14 +58,12 @@ impl Builder<'_> {
             Rule::executable => StatementKind::Executable(self.text(&mut inner)?),
             Rule::tool => StatementKind::Tool(self.text(&mut inner)?),
             Rule::working_directory => StatementKind::WorkingDirectory(self.text(&mut inner)?),
-            Rule::unguard => StatementKind::Unguard {
-                path: self.text(&mut inner)?,
-                because: self.text(&mut inner)?,
-            },
-            Rule::seatbelt => StatementKind::Seatbelt {
-                rule: self.text(&mut inner)?,
-                because: self.text(&mut inner)?,
-            },
+            Rule::unguard => {
+                StatementKind::Unguard { path: self.text(&mut inner)?, because: self.text(&mut inner)? }
+            }
+            Rule::seatbelt => {
+                StatementKind::Seatbelt { rule: self.text(&mut inner)?, because: self.text(&mut inner)? }
+            }
             Rule::network => {
                 let mode = inner.take(Rule::network_mode)?;
                 let value = if mode.as_str() == "all" { Network::All } else { Network::Off };
@@ -93,7 +90,7 @@ impl Builder<'_> {
 
     pub fn host_rule(&mut self, pair: Pair<'_, Rule>) -> Option<NetworkItem> {
         let span = self.span(&pair);
-        let mut inner = Parts::of(pair);
+        let mut inner = Parts(pair.into_inner());
         let allow = inner.next()?.as_rule() == Rule::kw_allow;
         Some(NetworkItem { allow, pattern: self.text(&mut inner)?, span })
     }
@@ -101,7 +98,6 @@ impl Builder<'_> {
     pub fn variable_rule(&mut self, pair: Pair<'_, Rule>) -> Option<EnvItem> {
         let span = self.span(&pair);
         let mut inner = Parts::of(pair);
-        inner.next()?;
         let name = inner.take(Rule::variable_name)?.into_inner().next()?;
         let name = self.word(name)?;
         Some(EnvItem { name, value: self.text(&mut inner), span })
@@ -137,7 +133,8 @@ impl Builder<'_> {
         }
         if value.starts_with('@') {
             let finding = Finding::new("syntax", Severity::Error, format!("`{value}` is quoted"));
-            self.findings.push(finding.at(text.span, "a group").help("write the name of a group without quotes"));
+            self.findings
+                .push(finding.at(text.span, "a group").help("write the name of a group without quotes"));
             return None;
         }
         Some(Word::new(value, text.span))
@@ -169,29 +166,29 @@ impl Builder<'_> {
     }
 }
 
-/// What stands in a rule, keywords left out on demand.
-pub struct Parts<'i>(pest::iterators::Pairs<'i, Rule>);
+/// What stands in a rule.
+struct Parts<'i>(pest::iterators::Pairs<'i, Rule>);
 
 impl<'i> Parts<'i> {
-    pub fn of(pair: Pair<'i, Rule>) -> Self {
+    /// Without the word that the rule begins with: it has done its work.
+    fn of(pair: Pair<'i, Rule>) -> Self {
         let mut inner = pair.into_inner();
-        // The first word of a statement has done its work, but for the rules that begin with one of several.
-        if inner.peek().is_some_and(|first| is_leading(first.as_rule())) {
+        if inner.peek().is_some_and(|first| is_keyword(first.as_rule())) {
             inner.next();
         }
         Self(inner)
     }
 
-    pub fn next(&mut self) -> Option<Pair<'i, Rule>> {
+    fn next(&mut self) -> Option<Pair<'i, Rule>> {
         self.0.next()
     }
 
     /// The next part of that kind; those before it are passed over.
-    pub fn take(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
+    fn take(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
         self.0.find(|pair| pair.as_rule() == rule)
     }
 }
 
-fn is_leading(rule: Rule) -> bool {
-    !matches!(rule, Rule::kw_allow | Rule::kw_set | Rule::kw_pass) && format!("{rule:?}").starts_with("kw_")
+fn is_keyword(rule: Rule) -> bool {
+    format!("{rule:?}").starts_with("kw_")
 }

@@ -107,7 +107,9 @@ impl Refused<'_> {
         match self.statement {
             "root" if self.expects(&[Rule::access]) => {
                 let path = shown(self.str(last));
-                finding.help(format!("say what may be done there: `root {path} read-only` or `root {path} read-write`"))
+                finding.help(format!(
+                    "say what may be done there: `root {path} read-only` or `root {path} read-write`"
+                ))
             }
             "tools" | "optional-tools" | "group" if self.expects_member() => {
                 finding.help(format!("an empty list is written `{} [ ]`", self.statement))
@@ -116,7 +118,9 @@ impl Refused<'_> {
             "unguard" | "seatbelt" if self.expects(&[Rule::kw_because]) => {
                 finding.help("a reason is required: `because \"…\"`")
             }
-            "expectation" if self.expects(&[Rule::verdict]) => finding.help("say what must be the answer: `allowed` or `denied`"),
+            "expectation" if self.expects(&[Rule::verdict]) => {
+                finding.help("say what must be the answer: `allowed` or `denied`")
+            }
             _ => finding,
         }
     }
@@ -127,13 +131,19 @@ impl Refused<'_> {
         let text = self.str(found);
         let quote = shown(text);
         let wanted = self.wanted(before);
-        let plain = || self.error(format!("expected {wanted}, found `{quote}`")).at(span, format!("expected {wanted}"));
+        let plain = || {
+            self.error(format!("expected {wanted}, found `{quote}`")).at(span, format!("expected {wanted}"))
+        };
         if self.expected.iter().all(|rule| *rule == Rule::EOI) {
             return self.left_over(found);
         }
         if matches!(text, "=" | ":" | "=>" | "->") {
             let edit = Edit { span, replacement: String::new() };
-            return plain().help("parts of a statement are parted by blanks only").fix("remove it", vec![edit], true);
+            return plain().help("parts of a statement are parted by blanks only").fix(
+                "remove it",
+                vec![edit],
+                true,
+            );
         }
         if found.kind != PieceKind::Bare {
             return self.unexpected_punctuation(found, plain());
@@ -156,7 +166,11 @@ impl Refused<'_> {
             && let Some(meant) = super::words::nearest(text, ["glob", "gitignored"])
         {
             let edit = Edit { span, replacement: meant.into() };
-            return plain().help(format!("did you mean `{meant}`?")).fix(format!("write `{meant}`"), vec![edit], false);
+            return plain().help(format!("did you mean `{meant}`?")).fix(
+                format!("write `{meant}`"),
+                vec![edit],
+                false,
+            );
         }
         if self.expects_member() || self.expects(&[Rule::names]) {
             return self.wrong_name(found, plain());
@@ -217,7 +231,9 @@ impl Refused<'_> {
             .error(format!("unexpected `{}` after the end of the statement", shown(text)))
             .at(span, "nothing may follow here");
         match (found.kind, self.statement) {
-            (PieceKind::Cooked | PieceKind::Raw, "allow" | "deny-host") => finding.help("write one host a line"),
+            (PieceKind::Cooked | PieceKind::Raw, "allow" | "deny-host") => {
+                finding.help("write one host a line")
+            }
             (PieceKind::Cooked | PieceKind::Raw, word) => {
                 finding.help(format!("`{word}` takes one text; write the statement again for another"))
             }
@@ -235,7 +251,8 @@ impl Refused<'_> {
             PieceKind::Cooked | PieceKind::Raw if self.expects(&[Rule::name, Rule::names]) => {
                 let text = self.str(found);
                 let inner = text.trim_start_matches('r').trim_matches('#').trim_matches('"');
-                let is_name = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+                let is_name = !inner.is_empty()
+                    && inner.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
                 let finding = plain.help("a name is written without quotes");
                 if !is_name {
                     return finding;
@@ -253,8 +270,13 @@ impl Refused<'_> {
         let text = self.str(found);
         let span = self.span(found);
         if text.contains(',') {
-            let edit = Edit { span, replacement: text.split(',').collect::<Vec<_>>().join(" ").trim().to_owned() };
-            return plain.help("the names of a list are parted by blanks").fix("remove the commas", vec![edit], true);
+            let edit =
+                Edit { span, replacement: text.split(',').collect::<Vec<_>>().join(" ").trim().to_owned() };
+            return plain.help("the names of a list are parted by blanks").fix(
+                "remove the commas",
+                vec![edit],
+                true,
+            );
         }
         if text.contains('/') && self.expects_member() {
             return plain.help(format!(
@@ -279,7 +301,9 @@ fn quoted(text: &str) -> String {
     while let Some(c) = rest.next() {
         match c {
             '\\' => out.push_str("\\\\"),
-            '$' if !rest.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '_') => out.push_str("\\$"),
+            '$' if !rest.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '_') => {
+                out.push_str("\\$")
+            }
             c => out.push(c),
         }
     }

@@ -8,7 +8,9 @@ use camino::Utf8Path;
 pub enum LoadError {
     #[error("`{name}` is {bytes} bytes long; a profile may have {MAX_BYTES}")]
     TooLarge { name: String, bytes: usize },
-    #[error("`{name}` is not UTF-8: the byte 0x{byte:02x} at offset {offset} (line {line}) does not belong there")]
+    #[error(
+        "`{name}` is not UTF-8: the byte 0x{byte:02x} at offset {offset} (line {line}) does not belong there"
+    )]
     NotUtf8 { name: String, byte: u8, offset: usize, line: usize },
     #[error("`{name}` holds a NUL byte at offset {offset} (line {line}); it is not a text")]
     Nul { name: String, offset: usize, line: usize },

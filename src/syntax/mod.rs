@@ -9,6 +9,7 @@ mod blocks;
 mod build;
 mod diagnose;
 mod entries;
+mod file;
 mod grammar;
 pub mod load;
 pub mod outline;

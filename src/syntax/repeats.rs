@@ -21,20 +21,34 @@ fn walk(statements: &[Statement], system: Option<System>, stated: &mut Stated, f
         match kind {
             _ if kind.is_single() => note(format!("`{}`", kind.keyword()), statement.span),
             StatementKind::Limits(limits) => {
-                limits.iter().for_each(|limit| note(format!("the limit `{}`", limit.kind.name()), limit.span));
+                limits
+                    .iter()
+                    .for_each(|limit| note(format!("the limit `{}`", limit.kind.name()), limit.span));
             }
             StatementKind::Env(items) => items
                 .iter()
                 .for_each(|item| note(format!("the variable `{}`", shown(&item.name.value)), item.span)),
-            StatementKind::Param { name, .. } => note(format!("the parameter `{}`", shown(&name.value)), statement.span),
-            StatementKind::Group { name, .. } => note(format!("the group `@{}`", shown(&name.value)), statement.span),
-            StatementKind::On { system, statements } => walk(statements, Some(system.value), stated, findings),
+            StatementKind::Param { name, .. } => {
+                note(format!("the parameter `{}`", shown(&name.value)), statement.span)
+            }
+            StatementKind::Group { name, .. } => {
+                note(format!("the group `@{}`", shown(&name.value)), statement.span)
+            }
+            StatementKind::On { system, statements } => {
+                walk(statements, Some(system.value), stated, findings)
+            }
             _ => {}
         }
     }
 }
 
-fn record(what: String, span: Span, system: Option<System>, stated: &mut Stated, findings: &mut Vec<Finding>) {
+fn record(
+    what: String,
+    span: Span,
+    system: Option<System>,
+    stated: &mut Stated,
+    findings: &mut Vec<Finding>,
+) {
     let places = stated.entry(what.clone()).or_default();
     let clash = places.iter().find(|(other, _)| other.is_none() || system.is_none() || *other == system);
     match clash {

@@ -56,9 +56,11 @@ pub fn hidden(
             finding.help("remove it; no text may hold a NUL")
         } else if cooked && escapes.len() < 64 {
             let edit = Edit { span, replacement: escapes.clone() };
-            finding
-                .help(format!("remove it, or write `{escapes}` where it is meant"))
-                .fix("write it as an escape", vec![edit], true)
+            finding.help(format!("remove it, or write `{escapes}` where it is meant")).fix(
+                "write it as an escape",
+                vec![edit],
+                true,
+            )
         } else if comment {
             finding.help("remove it")
         } else {
@@ -88,9 +90,7 @@ pub fn check_cooked(file: FileId, start: usize, text: &str, findings: &mut Vec<F
             '\\' => {
                 let tail = &text[at..];
                 match check_escape(tail) {
-                    Ok(length) => {
-                        while rest.next_if(|(next, _)| *next < at + length).is_some() {}
-                    }
+                    Ok(length) => while rest.next_if(|(next, _)| *next < at + length).is_some() {},
                     Err((length, message)) => {
                         let finding = Finding::new("syntax", Severity::Error, message);
                         findings.push(finding.at(span(length), "here").help(
@@ -142,9 +142,9 @@ fn check_escape(text: &str) -> Result<usize, (usize, String)> {
     match second {
         '\\' | '"' | 'n' | 't' | 'r' | '$' => Ok(2),
         'u' => {
-            let digits = text[2..].strip_prefix('{').map(|rest| {
-                rest.chars().take_while(char::is_ascii_hexdigit).take(7).collect::<String>()
-            });
+            let digits = text[2..]
+                .strip_prefix('{')
+                .map(|rest| rest.chars().take_while(char::is_ascii_hexdigit).take(7).collect::<String>());
             let Some(digits) = digits else {
                 return Err((2, "`\\u` without the number of a character".into()));
             };

@@ -105,8 +105,10 @@ const VERDICT_GUESSES: &[(&[&str], &str)] = &[
     (&["blocked", "deny", "false", "forbidden", "no", "refused"], "denied"),
 ];
 
-const ENV_GUESSES: &[(&[&str], &str)] =
-    &[(&["define", "export", "let", "var"], "set"), (&["allow", "forward", "inherit", "keep", "passthrough"], "pass")];
+const ENV_GUESSES: &[(&[&str], &str)] = &[
+    (&["define", "export", "let", "var"], "set"),
+    (&["allow", "forward", "inherit", "keep", "passthrough"], "pass"),
+];
 
 const HOST_GUESSES: &[(&[&str], &str)] =
     &[(&["accept", "host", "permit"], "allow"), (&["block", "except", "forbid", "reject"], "deny")];
@@ -180,7 +182,9 @@ impl Vocabulary {
         exact
             .or_else(|| {
                 let mut guesses = self.guesses().iter();
-                guesses.find(|(wrong, _)| wrong.iter().any(|w| w.replace('_', "-") == lower)).map(|(_, right)| *right)
+                guesses
+                    .find(|(wrong, _)| wrong.iter().any(|w| w.replace('_', "-") == lower))
+                    .map(|(_, right)| *right)
             })
             .or_else(|| nearest(&lower, self.words().iter().copied()))
     }

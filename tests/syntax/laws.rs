@@ -8,10 +8,58 @@ use proptest::prelude::*;
 /// Pieces that profiles are made of, in any order: nearer to the language than any string is.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "edition 1\n", "profile \"p\" {\n", "fragment \"f\" {\n", "}", "}\n", "{", "[", "]", "\n", ";", " ", "\"", "#", "r#\"", "\"#", "\\", "$",
-        "${", "root", "deny", "glob", "tools", "@inspection", "git", "env {", "set", "A", "\"x\"", "\"$workspace\"", "read-only", "read-write",
-        "network", "only", "off", "limits {", "time", "30s", "on", "macos", "expect {", "read", "allowed", "because", "é", "\u{202e}", "\r\n", "\0",
-        "\u{feff}", "# palisade: allow(x)", "\t", "'", ",",
+        "edition 1\n",
+        "profile \"p\" {\n",
+        "fragment \"f\" {\n",
+        "}",
+        "}\n",
+        "{",
+        "[",
+        "]",
+        "\n",
+        ";",
+        " ",
+        "\"",
+        "#",
+        "r#\"",
+        "\"#",
+        "\\",
+        "$",
+        "${",
+        "root",
+        "deny",
+        "glob",
+        "tools",
+        "@inspection",
+        "git",
+        "env {",
+        "set",
+        "A",
+        "\"x\"",
+        "\"$workspace\"",
+        "read-only",
+        "read-write",
+        "network",
+        "only",
+        "off",
+        "limits {",
+        "time",
+        "30s",
+        "on",
+        "macos",
+        "expect {",
+        "read",
+        "allowed",
+        "because",
+        "é",
+        "\u{202e}",
+        "\r\n",
+        "\0",
+        "\u{feff}",
+        "# palisade: allow(x)",
+        "\t",
+        "'",
+        ",",
     ]);
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.join(" "))
 }
@@ -32,15 +80,21 @@ fn quoted() -> impl Strategy<Value = String> {
 /// Statements that can stand several times in a profile.
 fn statement() -> impl Strategy<Value = String> {
     prop_oneof![
-        (quoted(), prop::bool::ANY).prop_map(|(path, write)| format!("root {path} {}", if write { "read-write" } else { "read-only" })),
+        (quoted(), prop::bool::ANY).prop_map(|(path, write)| format!(
+            "root {path} {}",
+            if write { "read-write" } else { "read-only" }
+        )),
         quoted().prop_map(|path| format!("deny {path}")),
         quoted().prop_map(|path| format!("deny glob {path}")),
-        (quoted(), prop::collection::vec(quoted(), 1..4)).prop_map(|(path, names)| format!("deny gitignored {path} except {}", names.join(" "))),
+        (quoted(), prop::collection::vec(quoted(), 1..4))
+            .prop_map(|(path, names)| format!("deny gitignored {path} except {}", names.join(" "))),
         prop::collection::vec(name(), 1..6).prop_map(|names| format!("tools {}", names.join(" "))),
-        prop::collection::vec(name(), 0..6).prop_map(|names| format!("optional-tools [\n {}\n ]", names.join(" # c\n "))),
+        prop::collection::vec(name(), 0..6)
+            .prop_map(|names| format!("optional-tools [\n {}\n ]", names.join(" # c\n "))),
         (quoted(), quoted()).prop_map(|(path, why)| format!("unguard {path} because {why}")),
         (quoted(), quoted()).prop_map(|(a, b)| format!("on macos {{ seatbelt {a} because {b}; deny {a} }}")),
-        (name(), quoted()).prop_map(|(word, path)| format!("expect {{ {word} {path} allowed; {word} {path} denied\n}}")),
+        (name(), quoted())
+            .prop_map(|(word, path)| format!("expect {{ {word} {path} allowed; {word} {path} denied\n}}")),
         quoted().prop_map(|host| format!("on linux {{ tool {host} }}")),
         Just("# a comment".to_owned()),
         Just(String::new()),
@@ -51,7 +105,8 @@ fn profile() -> impl Strategy<Value = String> {
     let end = prop::sample::select(vec!["\n", ";\n", " # c\n", "\r\n", "\n\n"]);
     prop::collection::vec((statement(), end), 0..12).prop_map(|statements| {
         // A `;` after a comment is part of it.
-        let body: String = statements.into_iter().map(|(statement, end)| format!("  {statement}{end}")).collect();
+        let body: String =
+            statements.into_iter().map(|(statement, end)| format!("  {statement}{end}")).collect();
         format!("edition 1\n# head\nprofile \"p\" {{\n{body}}}\n")
     })
 }
@@ -84,10 +139,12 @@ proptest! {
         let mut end = 0;
         for piece in &outline.pieces {
             let range = piece.range();
-            prop_assert!(text[end..range.start].chars().all(|c| matches!(c, ' ' | '\t' | '\u{feff}')));
+            let blank = text[end..range.start].chars().all(|c| matches!(c, ' ' | '\t' | '\u{feff}'));
+            prop_assert!(blank, "{:?}", &text[end..range.start]);
             end = range.end;
         }
-        prop_assert!(text[end..].chars().all(|c| matches!(c, ' ' | '\t')));
+        let blank = text[end..].chars().all(|c| matches!(c, ' ' | '\t'));
+        prop_assert!(blank, "{:?}", &text[end..]);
     }
 
     #[test]

@@ -57,9 +57,19 @@ fn roots() {
         "texts are quoted: `\"$workspace/src\"`",
     );
     mistake("root", "expected a quoted path after `root`", "root", "");
-    mistake("root \"x\" read-only \"y\"", "unexpected `\"y\"` after the end of the statement", "\"y\"", "write the statement again");
+    mistake(
+        "root \"x\" read-only \"y\"",
+        "unexpected `\"y\"` after the end of the statement",
+        "\"y\"",
+        "write the statement again",
+    );
     mistake("root \"x\" read-only { }", "`root` takes no block", "{", "");
-    mistake("deny \"x\" read-write", "unexpected `read-write` after the end of the statement", "read-write", "only `root` says");
+    mistake(
+        "deny \"x\" read-write",
+        "unexpected `read-write` after the end of the statement",
+        "read-write",
+        "only `root` says",
+    );
     fixes("root ro \"x\"", "root \"x\" read-only");
     fixes("root $workspace read-only", "root \"$workspace\" read-only");
     fixes("root \"x\" rw", "root \"x\" read-write");
@@ -74,9 +84,19 @@ fn two_statements_on_one_line() {
 #[test]
 fn lists() {
     mistake("tools", "expected a tool's name or an `@group` after `tools`", "tools", "`tools [ ]`");
-    mistake("tools git, jq", "expected a tool's name or an `@group`, found `git,`", "git,", "parted by blanks");
+    mistake(
+        "tools git, jq",
+        "expected a tool's name or an `@group`, found `git,`",
+        "git,",
+        "parted by blanks",
+    );
     mistake("tools g++", "expected a tool's name or an `@group`, found `g++`", "g++", "is quoted: `\"g++\"`");
-    mistake("tools /usr/bin/git", "expected a tool's name or an `@group`, found `/usr/bin/git`", "/usr/bin/git", "`tool \"/usr/bin/git\"`");
+    mistake(
+        "tools /usr/bin/git",
+        "expected a tool's name or an `@group`, found `/usr/bin/git`",
+        "/usr/bin/git",
+        "`tool \"/usr/bin/git\"`",
+    );
     mistake("needs \"tls\"", "expected a name, found `\"tls\"`", "\"tls\"", "without quotes");
     mistake("tools [ git", "a list that is not closed", "[", "close it with `]`");
     fixes("tools git, jq", "tools git jq");
@@ -105,7 +125,12 @@ fn reasons() {
 
 #[test]
 fn denials() {
-    mistake("deny golb \"/x\"", "expected `glob \"…\"`, `gitignored \"…\"` or a quoted path, found `golb`", "golb", "did you mean `glob`?");
+    mistake(
+        "deny golb \"/x\"",
+        "expected a quoted path, `glob \"…\"` or `gitignored \"…\"`, found `golb`",
+        "golb",
+        "did you mean `glob`?",
+    );
     mistake("deny glob", "expected a quoted pattern after `glob`", "glob", "");
     mistake("deny gitignored \"x\" except", "expected a quoted name after `except`", "except", "");
 }
@@ -118,7 +143,12 @@ fn amounts() {
     mistake("limits { processes 0 }", "a limit of `0` would let nothing run", "0", "");
     mistake("limits { output 99999999999GiB }", "`99999999999GiB` is too large", "99999999999GiB", "");
     mistake("limits { timeout 5s }", "unknown word `timeout`", "timeout", "did you mean `time`?");
-    mistake("limits { time = 5s }", "expected an amount such as `30s`, `4MiB` or `256`, found `=`", "=", "parted by blanks");
+    mistake(
+        "limits { time = 5s }",
+        "expected an amount such as `30s`, `4MiB` or `256`, found `=`",
+        "=",
+        "parted by blanks",
+    );
     mistake("limits { time }", "expected an amount such as `30s`, `4MiB` or `256` after `time`", "time", "");
     fixes("limits { time 5min }", "limits { time 5m }");
 }
@@ -132,7 +162,12 @@ fn entries_of_blocks() {
     mistake("network only { permit \"x.com\" }", "unknown word `permit`", "permit", "did you mean `allow`?");
     mistake("network only { allow x.com }", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
     mistake("expect { read \"x\" yes }", "unknown word `yes`", "yes", "did you mean `allowed`?");
-    mistake("expect { read \"x\" }", "expected `allowed` or `denied` after `\"x\"`", "\"x\"", "must be the answer");
+    mistake(
+        "expect { read \"x\" }",
+        "expected `allowed` or `denied` after `\"x\"`",
+        "\"x\"",
+        "must be the answer",
+    );
 }
 
 #[test]
@@ -142,7 +177,12 @@ fn strings() {
     mistake("deny \"a\\qb\"", "unknown escape `\\q`", "\\q", "in `r#\"…\"#` nothing is special");
     mistake("deny \"\\u{d800}\"", "`\\u{d800}` is not a character", "\\u{d800}", "");
     mistake("deny \"\\u{0}\"", "no text may hold a NUL", "\\u{0}", "");
-    mistake("deny \"\\u{1234567}\"", "an escape `\\u{…}` holds one to six hexadecimal digits", "\\u{1234567", "");
+    mistake(
+        "deny \"\\u{1234567}\"",
+        "an escape `\\u{…}` holds one to six hexadecimal digits",
+        "\\u{1234567}",
+        "",
+    );
     mistake("deny \"a$ b\"", "a `$` that names no variable", "$", "write `\\$`");
     mistake("deny \"${a-b}\"", "a `$` that names no variable", "$", "`${name}`");
     mistake("deny \"a\tb\"", "a character that cannot be seen: U+0009", "\t", "`\\t`");
@@ -155,8 +195,18 @@ fn strings() {
 
 #[test]
 fn statements_in_the_wrong_place() {
-    mistake("seatbelt \"(allow x)\" because \"y\"", "`seatbelt` stands outside `on macos`", "seatbelt", "`on macos {");
-    mistake("on linux { seatbelt \"(allow x)\" because \"y\" }", "there is no Seatbelt on Linux", "seatbelt", "");
+    mistake(
+        "seatbelt \"(allow x)\" because \"y\"",
+        "`seatbelt` stands outside `on macos`",
+        "seatbelt",
+        "`on macos {",
+    );
+    mistake(
+        "on linux { seatbelt \"(allow x)\" because \"y\" }",
+        "there is no Seatbelt on Linux",
+        "seatbelt",
+        "",
+    );
     mistake("on macos { use \"x\" }", "`use` cannot stand in an `on` block", "use", "move it out");
     let case = case("edition 1\nfragment \"f\" {\n  working-directory \"x\"\n}\n");
     assert_eq!(case.found(), [("a fragment has no working directory".into(), "working-directory")]);
@@ -177,7 +227,10 @@ fn an_open_block_names_where_it_was_opened_and_where_the_text_ends() {
     let case = case("edition 1\nprofile \"p\" {\n  deny \"x\"\n");
     let finding = case.only();
     assert_eq!(finding.message, "the block of `profile` is not closed");
-    assert_eq!(finding.labels.iter().map(|label| case.sources.text(label.span)).collect::<Vec<_>>(), ["{", "\""]);
+    assert_eq!(
+        finding.labels.iter().map(|label| case.sources.text(label.span)).collect::<Vec<_>>(),
+        ["{", "\""]
+    );
 }
 
 #[test]
@@ -199,10 +252,19 @@ fn braces_too_many_or_in_the_wrong_place() {
 fn heads() {
     assert_eq!(case("").found(), [("the file holds no profile".into(), "")]);
     assert_eq!(case("# nothing\n").found(), [("the file holds no profile".into(), "")]);
-    assert_eq!(case("edition 1\ndeny \"x\"\ndeny \"y\"\n").found(), [("`deny` stands outside a profile".into(), "deny")]);
+    assert_eq!(
+        case("edition 1\ndeny \"x\"\ndeny \"y\"\n").found(),
+        [("`deny` stands outside a profile".into(), "deny")]
+    );
     assert_eq!(case("edition 1\nprofil \"p\" {\n}\n").found(), [("unknown word `profil`".into(), "profil")]);
-    assert_eq!(case("edition 1\nprofile p {\n}\n").found(), [("expected a quoted name, found `p`".into(), "p")]);
-    assert_eq!(case("edition 1\nprofile \"p\"\n").found(), [("expected `{` after `profile \"p\"`".into(), "profile \"p\"")]);
+    assert_eq!(
+        case("edition 1\nprofile p {\n}\n").found(),
+        [("expected a quoted name, found `p`".into(), "p")]
+    );
+    assert_eq!(
+        case("edition 1\nprofile \"p\"\n").found(),
+        [("expected `{` after `profile \"p\"`".into(), "profile \"p\"")]
+    );
     assert_eq!(case("edition 1\nprofile \"\" {\n}\n").found(), [("a profile without a name".into(), "\"\"")]);
     let two = case("edition 1\nprofile \"a\" {\n}\nprofile \"b\" {\n}\n");
     assert_eq!(two.found(), [("a second profile or fragment in one file".into(), "profile \"b\"")]);
@@ -214,8 +276,14 @@ fn editions() {
     assert_eq!(missing.found(), [("the file does not say its edition".into(), "profile \"p\"")]);
     assert_eq!(missing.fixed(), "edition 1\n\nprofile \"p\" {\n}\n");
     assert_eq!(case("edition 2\nprofile \"p\" {\n}\n").found(), [("unknown edition `2`".into(), "2")]);
-    assert_eq!(case("edition\nprofile \"p\" {\n}\n").found(), [("expected a number after `edition`".into(), "edition")]);
-    assert_eq!(case("edition 1\nedition 1\nprofile \"p\" {\n}\n").found(), [("`edition` is stated twice".into(), "edition 1")]);
+    assert_eq!(
+        case("edition\nprofile \"p\" {\n}\n").found(),
+        [("expected a number after `edition`".into(), "edition")]
+    );
+    assert_eq!(
+        case("edition 1\nedition 1\nprofile \"p\" {\n}\n").found(),
+        [("`edition` is stated twice".into(), "edition 1")]
+    );
 }
 
 #[test]
