@@ -97,8 +97,12 @@ impl Groups {
             let finding =
                 Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
             let finding = finding.at(word.span, "not defined");
-            // Comparing takes time; by then there is enough to do.
-            let meant = if findings.len() < MAX_FINDINGS { nearest(name, known) } else { None };
+            // Looking through all groups takes time, and by then there is enough to do.
+            if findings.len() >= MAX_FINDINGS {
+                findings.push(finding);
+                return Vec::new();
+            }
+            let meant = nearest(name, known);
             findings.push(match meant {
                 Some(meant) => {
                     let edit = Edit { span: word.span, replacement: format!("@{meant}") };
