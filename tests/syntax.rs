@@ -4,6 +4,8 @@
 mod hostile;
 #[path = "syntax/laws.rs"]
 mod laws;
+#[path = "syntax/layout.rs"]
+mod layout;
 #[path = "syntax/mistakes.rs"]
 mod mistakes;
 #[path = "syntax/trees.rs"]

@@ -79,6 +79,7 @@ pub fn of_root(host: &dyn Host, root: &Utf8Path, own: &[OwnFile]) -> Vec<Guard> 
         entry: host.lstat(&own.path).ok().flatten(),
         reason: OWN,
         own: true,
+        keep_absent: false,
         lifted_by: None,
     }));
     guards
@@ -89,29 +90,81 @@ pub fn of_root(host: &dyn Host, root: &Utf8Path, own: &[OwnFile]) -> Vec<Guard> 
 pub fn git_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
     match host.lstat(git) {
         Ok(Some(entry)) if entry.is_directory() => {
-            vec![
-                guard(host, git.join("hooks"), HOOKS),
-                guard(host, git.join("config"), GIT_CONFIG),
-                guard(host, git.join("config.worktree"), GIT_CONFIG),
-            ]
+            let mut guards = repository_guards(host, git);
+            modules(host, &git.join("modules"), &mut guards);
+            for worktree in directories(host, &git.join("worktrees")) {
+                guards.extend(linked_guards(host, &worktree));
+            }
+            guards
         }
         Ok(Some(_)) => vec![guard(host, git.to_path_buf(), GIT_FILE)],
         _ => vec![guard(host, git.to_path_buf(), NEW_GIT)],
     }
 }
 
+/// Of a directory that git takes for a repository (gitrepository-layout(5)).
+fn repository_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
+    vec![
+        guard(host, git.join("hooks"), HOOKS),
+        guard(host, git.join("config"), GIT_CONFIG),
+        guard(host, git.join("config.worktree"), GIT_CONFIG),
+        unless_there(host, git.join("commondir"), GIT_FILE),
+    ]
+}
+
+/// Of a linked worktree's own part of a repository: what says where the rest is.
+pub fn linked_guards(host: &dyn Host, git_dir: &Utf8Path) -> Vec<Guard> {
+    vec![
+        guard(host, git_dir.join("commondir"), GIT_FILE),
+        guard(host, git_dir.join("gitdir"), GIT_FILE),
+        guard(host, git_dir.join("config.worktree"), GIT_CONFIG),
+    ]
+}
+
+/// Of the repositories of submodules, whose names may hold slashes.
+fn modules(host: &dyn Host, directory: &Utf8Path, guards: &mut Vec<Guard>) {
+    for module in directories(host, directory) {
+        if matches!(host.lstat(&module.join("HEAD")), Ok(Some(_))) {
+            guards.extend(git_guards(host, &module));
+        } else {
+            modules(host, &module, guards);
+        }
+    }
+}
+
+fn directories(host: &dyn Host, directory: &Utf8Path) -> Vec<Utf8PathBuf> {
+    if !matches!(host.lstat(directory), Ok(Some(entry)) if entry.is_directory()) {
+        return Vec::new();
+    }
+    let names = host.read_dir(directory).unwrap_or_default();
+    let paths = names.into_iter().map(|name| directory.join(name));
+    paths.filter(|path| matches!(host.lstat(path), Ok(Some(entry)) if entry.is_directory())).collect()
+}
+
+/// A guard on a path at which, where it is missing, not even an empty directory may stand: git would stop at it.
+fn unless_there(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
+    let guard = guard(host, path, reason);
+    let keep_absent = guard.entry.is_none();
+    Guard { keep_absent, ..guard }
+}
+
 /// A guard on a path, or on its first missing ancestor: a missing directory must not be made anew around what is guarded.
 fn guard(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
     let found = resolve_parent(host, &path).ok();
     match found {
-        Some(found) if found.entry.is_some() => {
-            Guard { path: found.canonical, entry: found.entry, reason, own: false, lifted_by: None }
-        }
+        Some(found) if found.entry.is_some() => Guard {
+            path: found.canonical,
+            entry: found.entry,
+            reason,
+            own: false,
+            keep_absent: false,
+            lifted_by: None,
+        },
         Some(found) => {
             let missing = first_missing(&found.canonical, &found.existing);
-            Guard { path: missing, entry: None, reason, own: false, lifted_by: None }
+            Guard { path: missing, entry: None, reason, own: false, keep_absent: false, lifted_by: None }
         }
-        None => Guard { path, entry: None, reason, own: false, lifted_by: None },
+        None => Guard { path, entry: None, reason, own: false, keep_absent: false, lifted_by: None },
     }
 }
 

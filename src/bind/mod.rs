@@ -70,6 +70,8 @@ pub struct Guard {
     pub reason: &'static str,
     /// Whether it is a file of Palisade's own, which is there when the command runs.
     pub own: bool,
+    /// Whether nothing may stand in for it while it is missing, since a program would take that for the thing itself.
+    pub keep_absent: bool,
     /// Index into `policy.unguards` of the statement that lifts it.
     pub lifted_by: Option<usize>,
 }
@@ -220,7 +222,7 @@ fn bind_guards(
     }
     for bound in worktrees {
         if let Worktree::Linked { git_dir, .. } = &bound.worktree {
-            guards.extend(guards::git_guards(host, git_dir));
+            guards.extend(guards::linked_guards(host, git_dir));
         }
     }
     guards.sort_by(|a, b| a.path.cmp(&b.path));

@@ -3,13 +3,12 @@
 use super::Exit;
 use super::check::has_errors;
 use super::input::{BindArgs, absolute, read_profile};
-use super::output::{FailOn, exit_for, fail, findings_aside, print};
+use super::output::{FailOn, exit_for, fail, findings_aside, print, write_atomically};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
 use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
-use std::io::Write as _;
 
 /// Compile a profile into the artifact that `exec` obeys
 ///
@@ -132,17 +131,4 @@ fn write(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
         print(&format!("wrote {path}\n"));
     }
     Ok(Exit::Clean)
-}
-
-fn write_atomically(path: &Utf8Path, text: &str) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let directory = path.parent().unwrap_or(Utf8Path::new("/"));
-    let mut file = tempfile::Builder::new()
-        .prefix(".palisade-")
-        .permissions(std::fs::Permissions::from_mode(0o644))
-        .tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -12,6 +12,7 @@ use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use walkdir::WalkDir;
 
 /// Options that say which machine a profile is for and what its parameters are.
 #[derive(clap::Args, Clone, Debug)]
@@ -124,4 +125,32 @@ fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
         return Err(std::io::Error::other("it is not a plain file"));
     }
     Ok(file)
+}
+
+/// The profiles below the paths given, in a fixed order. Links are not followed, and directories whose names begin with a dot are passed over.
+pub fn find_profiles(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Exit> {
+    let mut profiles = Vec::new();
+    for path in paths {
+        if path == "-" || !path.is_dir() {
+            profiles.push(path.clone());
+            continue;
+        }
+        let walk = WalkDir::new(path).sort_by_file_name().into_iter().filter_entry(|entry| {
+            entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+        });
+        for entry in walk {
+            let entry = entry.map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+            if !entry.file_type().is_file() || entry.path().extension().is_none_or(|end| end != "palisade") {
+                continue;
+            }
+            let found = Utf8PathBuf::from_path_buf(entry.into_path())
+                .map_err(|path| fail(Exit::Usage, &format!("`{}` is not UTF-8", path.display()), None))?;
+            profiles.push(found);
+        }
+    }
+    if profiles.is_empty() {
+        let help = "name a profile, or a directory that holds `.palisade` files";
+        return Err(fail(Exit::Usage, "no profile found", Some(help)));
+    }
+    Ok(profiles)
 }

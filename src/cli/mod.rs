@@ -4,6 +4,7 @@ mod check;
 mod compile;
 mod exec;
 mod explain;
+mod fmt;
 mod host;
 mod init;
 mod input;
@@ -55,6 +56,7 @@ enum Verb {
     Exec(exec::Args),
     Run(run::Args),
     Why(why::Args),
+    Fmt(fmt::Args),
     Explain(explain::Args),
     /// List every rule with its severity
     Rules,
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
         Verb::Exec(args) => exec::run(&args),
         Verb::Run(args) => run::run(&args),
         Verb::Why(args) => why::run(&args),
+        Verb::Fmt(args) => fmt::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Rules => explain::rules(),
         Verb::Init(args) => init::run(&args),

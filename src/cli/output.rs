@@ -4,6 +4,7 @@ use super::Exit;
 use crate::finding::{Finding, Severity};
 use crate::report::{self, human::Style};
 use crate::source::Sources;
+use camino::Utf8Path;
 use std::io::{IsTerminal as _, Write as _};
 
 /// Options about findings.
@@ -95,4 +96,18 @@ pub fn style(terminal: bool, notes: bool) -> Style {
 pub fn exit_for(findings: &[Finding], fail_on: FailOn) -> Exit {
     let fails = findings.iter().any(|finding| finding.severity >= fail_on.severity());
     if fails { Exit::Findings } else { Exit::Clean }
+}
+
+/// Writes a file beside its place and moves it there.
+pub fn write_atomically(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = path.parent().unwrap_or(Utf8Path::new("/"));
+    let mut file = tempfile::Builder::new()
+        .prefix(".palisade-")
+        .permissions(std::fs::Permissions::from_mode(0o644))
+        .tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }

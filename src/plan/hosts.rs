@@ -32,7 +32,10 @@ pub fn decide<'a>(network: &'a Network, host: &str) -> HostDecision<'a> {
 
 fn matches(pattern: &HostPattern, name: &str, port: u16) -> bool {
     let same_port = pattern.port.is_none_or(|wanted| wanted == port);
-    let same_name = if pattern.below {
+    let same_name = if pattern.below && pattern.host.is_empty() {
+        // `*`, every host: only a denial says so.
+        true
+    } else if pattern.below {
         name.strip_suffix(pattern.host.as_str()).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
     } else {
         name == pattern.host

@@ -46,6 +46,8 @@ pub enum Presence {
     /// A symlink, socket, fifo or device.
     Special,
     Missing,
+    /// Missing, and nothing may stand in for it.
+    Absent,
 }
 
 /// A path inside a root that is denied, guarded, or read-only within a writable one. Checked for other hard links.

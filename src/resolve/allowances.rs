@@ -17,6 +17,7 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
         return;
     }
     let lines = Lines::of(sources, file);
+    let below = below_stacks(sources, &file.comments);
     for (index, comment) in file.comments.iter().enumerate().filter(|(_, comment)| marked(comment)) {
         let (rules, reason) = match read(comment) {
             Ok(read) => read,
@@ -27,11 +28,7 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
         };
         let line = sources.line_column(comment.span).line;
         let statement = if comment.own_line {
-            // Comments may stack: the statement is below the last of them.
-            let stack = file.comments.iter().skip(index + 1).zip(line + 1..);
-            let stacked = stack
-                .take_while(|(next, line)| next.own_line && sources.line_column(next.span).line == *line);
-            lines.first_on(line + 1 + stacked.count())
+            lines.first_on(below.get(index).copied().unwrap_or(line + 1))
         } else {
             lines.first_on(line).or_else(|| lines.last_ending_on(line))
         };
@@ -43,6 +40,24 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
             ),
         }
     }
+}
+
+/// For each comment the line below the stack of comments that it is in.
+fn below_stacks(sources: &Sources, comments: &[Comment]) -> Vec<usize> {
+    let mut below = vec![0; comments.len()];
+    let mut next: Option<(usize, usize)> = None;
+    for (index, comment) in comments.iter().enumerate().rev() {
+        let line = sources.line_column(comment.span).line;
+        let end = match next {
+            Some((next, end)) if next == line + 1 => end,
+            _ => line + 1,
+        };
+        if let Some(slot) = below.get_mut(index) {
+            *slot = end;
+        }
+        next = comment.own_line.then_some((line, end));
+    }
+    below
 }
 
 fn malformed(message: impl Into<String>, span: Span) -> Finding {
@@ -85,12 +100,6 @@ fn read(comment: &Comment) -> Result<(Vec<Spanned<String>>, String), Box<Finding
         rules.push(Spanned::new(name.to_owned(), span));
     }
     let reason = reason.trim().trim_start_matches([':', '-', '\u{2014}']).trim();
-    if reason.is_empty() {
-        return Err(Box::new(
-            malformed("an allowance without a reason", comment.span)
-                .help("say after the `)` why it is right here: whoever reads the profile next will ask"),
-        ));
-    }
     Ok((rules, reason.to_owned()))
 }
 

@@ -27,6 +27,8 @@ struct Collector<'a> {
     sources: &'a mut Sources,
     expander: Expander<'a>,
     groups: Groups,
+    /// A policy that states nothing.
+    blank: Policy,
     claims: HashMap<String, Claim>,
     /// Which file is being read; the profile is 0.
     file: usize,
@@ -44,8 +46,10 @@ pub fn collect(
 ) -> Policy {
     let expander = Expander { options, params, findings: Vec::new() };
     let fragment = gathered.files.first().is_some_and(|file| file.kind == ast::FileKind::Fragment);
-    let mut collector = Collector { sources, expander, groups, claims: HashMap::new(), file: 0, fragment };
     let mut policy = empty(gathered, options);
+    let blank = policy.clone();
+    let mut collector =
+        Collector { sources, expander, groups, blank, claims: HashMap::new(), file: 0, fragment };
     for (index, file) in gathered.files.iter().enumerate() {
         collector.file = index;
         collector.statements(&file.statements, &mut policy);
@@ -211,7 +215,8 @@ impl Collector<'_> {
             self.statements(statements, policy);
             return;
         }
-        let mut elsewhere = Policy { target: system, ..policy.clone() };
+        // A copy of the policy so far would make many such blocks dear.
+        let mut elsewhere = Policy { target: system, ..self.blank.clone() };
         let claims = std::mem::take(&mut self.claims);
         let files = self.groups.files.clone();
         self.statements(statements, &mut elsewhere);
@@ -371,7 +376,7 @@ impl Collector<'_> {
             "connect" if !is_path => match names::host(&Spanned::new(subject, span)) {
                 Ok(host) => host,
                 Err(finding) => {
-                    self.report(finding);
+                    self.report(*finding);
                     return None;
                 }
             },
@@ -384,8 +389,11 @@ impl Collector<'_> {
     }
 }
 
+/// Whether it allows, whether it is about all names below, the name, the port.
+type Rule<'a> = (bool, bool, &'a str, Option<u16>);
+
 /// Rules without their places: two fragments agree when they say the same, wherever.
-fn comparable(network: &Network) -> Option<Vec<(bool, bool, &str, Option<u16>)>> {
+fn comparable(network: &Network) -> Option<Vec<Rule<'_>>> {
     match network {
         Network::Only(rules) => {
             let mut rules: Vec<_> = rules

@@ -5,7 +5,7 @@ use crate::finding::{Edit, Finding, Severity};
 use crate::policy::ToolName;
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::ast::{File, StatementKind, Word};
-use crate::syntax::{self, nearest, shown};
+use crate::syntax::{self, MAX_FINDINGS, nearest, shown};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
@@ -27,19 +27,17 @@ impl Groups {
     /// The groups of all files. Those of `policies/std` are known without `use`, and cannot be defined anew.
     pub fn define(sources: &Sources, files: &[File], findings: &mut Vec<Finding>) -> Self {
         let mut groups = Self::default();
-        let mut standard_names = BTreeMap::new();
         for (fragment, text) in standard::FRAGMENTS {
             let mut scratch = Sources::new();
             let id = scratch.add(fragment, None, text);
-            for (name, group) in groups_of(&syntax::parse(&scratch, id).file, Some(fragment)) {
-                standard_names.insert(name.value.clone(), fragment);
+            for (name, group) in groups_of(syntax::parse(&scratch, id).file.as_ref(), Some(fragment)) {
                 groups.by_name.insert(name.value, group);
             }
         }
         for file in files {
             // Also where it is checked as a file, in a copy of this repository.
             let own = standard::text(&file.name.value) == Some(&*sources.file(file.id).text);
-            for (word, group) in groups_of(&Some(file.clone()), None) {
+            for (word, group) in groups_of(Some(file), None) {
                 for member in &group.members {
                     if member.value.starts_with('@') {
                         findings.push(
@@ -98,19 +96,25 @@ impl Groups {
             let finding =
                 Finding::new("unknown-group", Severity::Error, format!("unknown group `@{}`", shown(name)));
             let finding = finding.at(word.span, "not defined");
-            findings.push(match nearest(name, known) {
+            // Looking through all groups takes time, and by then there is enough to do.
+            if findings.len() >= MAX_FINDINGS {
+                findings.push(finding);
+                return Vec::new();
+            }
+            let meant = nearest(name, known);
+            findings.push(match meant {
                 Some(meant) => {
                     let edit = Edit { span: word.span, replacement: format!("@{meant}") };
                     let finding = finding.help(format!("did you mean `@{meant}`?"));
                     finding.fix(format!("write `@{meant}`"), vec![edit], false)
                 }
                 None => {
-                    let known: Vec<String> =
-                        self.by_name.keys().map(|name| format!("`@{}`", shown(name))).collect();
+                    let shipped = self.by_name.iter().filter(|(_, group)| group.standard.is_some());
+                    let shipped: Vec<String> = shipped.map(|(name, _)| format!("`@{name}`")).collect();
+                    let name = shown(name);
                     finding.help(format!(
-                        "there are {}; another is defined with `group {} [ … ]`",
-                        known.join(", "),
-                        shown(name)
+                        "there are {}; another is defined with `group {name} [ … ]`",
+                        shipped.join(", ")
                     ))
                 }
             });
@@ -136,8 +140,8 @@ impl Groups {
     }
 }
 
-fn groups_of(file: &Option<File>, standard: Option<&'static str>) -> Vec<(Word, Group)> {
-    let statements = file.iter().flat_map(|file| &file.statements);
+fn groups_of(file: Option<&File>, standard: Option<&'static str>) -> Vec<(Word, Group)> {
+    let statements = file.into_iter().flat_map(|file| &file.statements);
     let groups = statements.filter_map(|statement| match &statement.kind {
         StatementKind::Group { name, members } => {
             Some((name.clone(), Group { members: members.clone(), span: name.span, standard }))

@@ -74,3 +74,21 @@ impl Loader for MemoryLoader {
         Ok((clean, bytes.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_regular_files_by_their_canonical_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(directory.path()).unwrap().canonicalize_utf8().unwrap();
+        std::fs::write(root.join("a"), "text").unwrap();
+        std::fs::create_dir(root.join("d")).unwrap();
+        let read = |path: &str| LiveLoader.read(&root.join(path));
+        assert_eq!(read("d/../a"), Ok((root.join("a"), b"text".to_vec())));
+        assert_eq!(read("b"), Err(LoadFailure::Missing(root.join("b"))));
+        assert_eq!(read("d"), Err(LoadFailure::NotAFile(root.join("d"))));
+        assert!(matches!(read("a/x"), Err(LoadFailure::Other { .. })));
+    }
+}

@@ -14,10 +14,10 @@ mod names;
 mod params;
 pub mod standard;
 
-use crate::finding::{self, Finding};
+use crate::finding::{self, Finding, Severity};
 use crate::policy::{Policy, System};
-use crate::source::Sources;
-use crate::syntax::ast;
+use crate::source::{FileId, Sources, Span};
+use crate::syntax::{MAX_FINDINGS, ast};
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 
@@ -59,5 +59,24 @@ pub fn resolve(sources: &mut Sources, loader: &dyn Loader, file: ast::File, opti
         allowances::attach(sources, file, &mut policy.allowances, &mut findings);
     }
     finding::sort(&mut findings);
+    bound(sources, &mut findings);
     Resolved { policy: is_profile.then_some(policy), findings }
+}
+
+/// At most [`MAX_FINDINGS`] for each file, and a last one that says how many more there were.
+fn bound(sources: &Sources, findings: &mut Vec<Finding>) {
+    let mut counts: BTreeMap<FileId, usize> = BTreeMap::new();
+    findings.retain(|finding| {
+        let Some(span) = finding.span() else { return true };
+        let count = counts.entry(span.file).or_default();
+        *count += 1;
+        *count <= MAX_FINDINGS
+    });
+    for (id, count) in counts.into_iter().filter(|(_, count)| *count > MAX_FINDINGS) {
+        let beyond = count - MAX_FINDINGS;
+        let message = format!("{beyond} more errors in `{}` are not shown", sources.file(id).name);
+        let whole = sources.whole(id);
+        let end = Span { start: whole.end, ..whole };
+        findings.push(Finding::new("too-many", Severity::Error, message).at(end, "to here"));
+    }
 }

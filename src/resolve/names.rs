@@ -82,9 +82,9 @@ pub fn operation(word: &Word) -> Option<Finding> {
 }
 
 /// The host of an expectation about `connect`, as `host:port`; one host, so no `*`.
-pub fn host(text: &Spanned<String>) -> Result<String, Finding> {
+pub fn host(text: &Spanned<String>) -> Result<String, Box<Finding>> {
     let refused = |message: String, help: String| {
-        Finding::new("host", Severity::Error, message).at(text.span, "here").help(help)
+        Box::new(Finding::new("host", Severity::Error, message).at(text.span, "here").help(help))
     };
     // Expecting that a forbidden host is denied is a fine test: so it is read as one to deny.
     match hosts::parse(&text.value, false) {

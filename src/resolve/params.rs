@@ -5,7 +5,7 @@ use crate::finding::{Edit, Finding, Severity};
 use crate::policy::Param;
 use crate::source::Span;
 use crate::syntax::ast::{File, StatementKind, Text, TextPart};
-use crate::syntax::{nearest, shown};
+use crate::syntax::{MAX_FINDINGS, nearest, shown};
 use std::collections::BTreeMap;
 
 /// What `$name` can stand for besides parameters.
@@ -152,6 +152,8 @@ impl Params {
         let meant = match name.to_lowercase().as_str() {
             "cwd" | "pwd" | "project" | "root" | "worktree" | "repo" => Some("workspace"),
             "userhome" | "user" => Some("home"),
+            // Comparing takes time; by then there is enough to do.
+            _ if findings.len() >= MAX_FINDINGS => None,
             _ => nearest(name, names),
         };
         let finding =

@@ -77,15 +77,17 @@ impl<'a> Parser<'a> {
                 });
             }
             None if sound && self.wants_block(item) => {
-                if self.take(Rule::only_block_head, item, word).is_some() {
+                let head = self.take(Rule::only_block_head, item, word);
+                if head.is_some() {
                     self.no_block(item);
                 }
             }
             None if sound => {
-                if let Some((pair, base)) = self.take(Rule::only_statement, item, word) {
-                    let mut builder = self.builder(base);
-                    let span = builder.span(&pair);
-                    own.extend(builder.statement(pair).map(|kind| Statement { kind, span }));
+                if let Some(taken) = self.take(Rule::only_statement, item, word) {
+                    own.extend(self.build(taken, |builder, pair| {
+                        let span = builder.span(&pair);
+                        builder.statement(pair).map(|kind| Statement { kind, span })
+                    }));
                 }
             }
             None => {}

@@ -90,7 +90,7 @@ impl Builder<'_> {
 
     pub fn host_rule(&mut self, pair: Pair<'_, Rule>) -> Option<NetworkItem> {
         let span = self.span(&pair);
-        let mut inner = Parts::of(pair);
+        let mut inner = Parts(pair.into_inner());
         let allow = inner.next()?.as_rule() == Rule::kw_allow;
         Some(NetworkItem { allow, pattern: self.text(&mut inner)?, span })
     }
@@ -98,7 +98,6 @@ impl Builder<'_> {
     pub fn variable_rule(&mut self, pair: Pair<'_, Rule>) -> Option<EnvItem> {
         let span = self.span(&pair);
         let mut inner = Parts::of(pair);
-        inner.next()?;
         let name = inner.take(Rule::variable_name)?.into_inner().next()?;
         let name = self.word(name)?;
         Some(EnvItem { name, value: self.text(&mut inner), span })
@@ -167,29 +166,29 @@ impl Builder<'_> {
     }
 }
 
-/// What stands in a rule, keywords left out on demand.
-pub struct Parts<'i>(pest::iterators::Pairs<'i, Rule>);
+/// What stands in a rule.
+struct Parts<'i>(pest::iterators::Pairs<'i, Rule>);
 
 impl<'i> Parts<'i> {
-    pub fn of(pair: Pair<'i, Rule>) -> Self {
+    /// Without the word that the rule begins with: it has done its work.
+    fn of(pair: Pair<'i, Rule>) -> Self {
         let mut inner = pair.into_inner();
-        // The first word of a statement has done its work, but for the rules that begin with one of several.
-        if inner.peek().is_some_and(|first| is_leading(first.as_rule())) {
+        if inner.peek().is_some_and(|first| is_keyword(first.as_rule())) {
             inner.next();
         }
         Self(inner)
     }
 
-    pub fn next(&mut self) -> Option<Pair<'i, Rule>> {
+    fn next(&mut self) -> Option<Pair<'i, Rule>> {
         self.0.next()
     }
 
     /// The next part of that kind; those before it are passed over.
-    pub fn take(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
+    fn take(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
         self.0.find(|pair| pair.as_rule() == rule)
     }
 }
 
-fn is_leading(rule: Rule) -> bool {
-    !matches!(rule, Rule::kw_allow | Rule::kw_set | Rule::kw_pass) && format!("{rule:?}").starts_with("kw_")
+fn is_keyword(rule: Rule) -> bool {
+    format!("{rule:?}").starts_with("kw_")
 }

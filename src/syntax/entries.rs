@@ -15,8 +15,8 @@ impl<'a> Parser<'a> {
         let mut entries = Vec::new();
         for item in &outer.block.items {
             let Some(word) = self.entry(item, outer, Vocabulary::Env) else { continue };
-            if let Some((pair, base)) = self.take(Rule::only_variable, item, word) {
-                entries.extend(self.builder(base).variable_rule(pair));
+            if let Some(taken) = self.take(Rule::only_variable, item, word) {
+                entries.extend(self.build(taken, |builder, pair| builder.variable_rule(pair)));
             }
         }
         entries
@@ -27,8 +27,8 @@ impl<'a> Parser<'a> {
         for item in &outer.block.items {
             let Some(word) = self.entry(item, outer, Vocabulary::Host) else { continue };
             let word = if word == "deny" { "deny-host" } else { word };
-            if let Some((pair, base)) = self.take(Rule::only_host_rule, item, word) {
-                entries.extend(self.builder(base).host_rule(pair));
+            if let Some(taken) = self.take(Rule::only_host_rule, item, word) {
+                entries.extend(self.build(taken, |builder, pair| builder.host_rule(pair)));
             }
         }
         entries
@@ -79,8 +79,8 @@ impl<'a> Parser<'a> {
                 continue;
             }
             self.no_inner_block(item, outer.word);
-            if let Some((pair, base)) = self.take(Rule::only_expectation, item, "expectation") {
-                entries.extend(self.builder(base).expectation(pair));
+            if let Some(taken) = self.take(Rule::only_expectation, item, "expectation") {
+                entries.extend(self.build(taken, |builder, pair| builder.expectation(pair)));
             }
         }
         entries

@@ -9,6 +9,8 @@ mod blocks;
 mod build;
 mod diagnose;
 mod entries;
+mod file;
+pub mod format;
 mod grammar;
 pub mod load;
 pub mod outline;
@@ -18,6 +20,7 @@ mod strings;
 pub mod words;
 
 pub use diagnose::shown;
+pub use format::format;
 pub use load::{LoadError, load};
 pub use parser::{MAX_FINDINGS, Parsed, parse};
 pub use words::nearest;

@@ -77,44 +77,45 @@ pub struct Outline {
     pub long_lines: Vec<Range<usize>>,
 }
 
+/// How much text is cut up in one go, in bytes: enough to make the cost of starting the parser small.
+const STRETCH: usize = 16 << 10;
+
 /// Cuts a text up. Takes time in proportion to its length.
 pub fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        cut_line(text, start..start + line.len(), &mut outline);
-        start += line.len();
+    let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut end = start;
+    for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']).len();
+        if body > MAX_LINE {
+            cut(text, start..end, &mut outline);
+            outline.long_lines.push(end..end + body);
+            start = end + body;
+        }
+        end += line.len();
+        if end - start >= STRETCH {
+            cut(text, start..end, &mut outline);
+            start = end;
+        }
     }
+    cut(text, start..end, &mut outline);
     let Grouping { top, stray, too_deep, .. } = Grouping::new(text, &outline.pieces).run();
     Outline { items: top, stray, too_deep, ..outline }
 }
 
-fn cut_line(text: &str, range: Range<usize>, outline: &mut Outline) {
-    let line = text.get(range.clone()).unwrap_or_default();
-    let (body, had_end) = match line.strip_suffix('\n') {
-        Some(body) => (body.strip_suffix('\r').unwrap_or(body), true),
-        None => (line, false),
-    };
-    let mark = if range.start == 0 && body.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let (body, start) = (&body[mark..], range.start + mark);
-    let end = start + body.len();
-    if body.len() > MAX_LINE {
-        outline.long_lines.push(start..end);
-    } else if body.bytes().any(|byte| byte != b' ' && byte != b'\t') {
-        // The rule accepts every line; were it not to, the line would be one piece that no statement accepts.
-        match Grammar::parse(Rule::line, body) {
-            Ok(pairs) => {
-                for pair in pairs.flat_map(pest::iterators::Pair::into_inner) {
-                    let Some(kind) = piece_kind(pair.as_rule()) else { continue };
-                    let span = pair.as_span();
-                    outline.pieces.push(piece(kind, start + span.start()..start + span.end()));
-                }
+/// Cuts up a stretch of whole lines.
+fn cut(text: &str, range: Range<usize>, outline: &mut Outline) {
+    let stretch = text.get(range.clone()).unwrap_or_default();
+    // The rule accepts every text; were it not to, the stretch would be one piece that no statement accepts.
+    match Grammar::parse(Rule::pieces, stretch) {
+        Ok(pairs) => {
+            for pair in pairs.flat_map(pest::iterators::Pair::into_inner) {
+                let Some(kind) = piece_kind(pair.as_rule()) else { continue };
+                let span = pair.as_span();
+                outline.pieces.push(piece(kind, range.start + span.start()..range.start + span.end()));
             }
-            Err(_) => outline.pieces.push(piece(PieceKind::Bare, start..end)),
         }
-    }
-    if had_end {
-        outline.pieces.push(piece(PieceKind::EndOfLine, end..range.end));
+        Err(_) => outline.pieces.push(piece(PieceKind::Bare, range)),
     }
 }
 
@@ -136,6 +137,7 @@ fn piece_kind(rule: Rule) -> Option<PieceKind> {
         Rule::open_string => PieceKind::OpenCooked,
         Rule::open_raw_string => PieceKind::OpenRaw,
         Rule::bare => PieceKind::Bare,
+        Rule::line_end => PieceKind::EndOfLine,
         _ => return None,
     })
 }

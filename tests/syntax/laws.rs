@@ -6,7 +6,7 @@ use palisade::syntax::{load, outline::outline};
 use proptest::prelude::*;
 
 /// Pieces that profiles are made of, in any order: nearer to the language than any string is.
-fn soup() -> impl Strategy<Value = String> {
+pub fn soup() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "edition 1\n",
         "profile \"p\" {\n",
@@ -101,7 +101,7 @@ fn statement() -> impl Strategy<Value = String> {
     ]
 }
 
-fn profile() -> impl Strategy<Value = String> {
+pub fn profile() -> impl Strategy<Value = String> {
     let end = prop::sample::select(vec!["\n", ";\n", " # c\n", "\r\n", "\n\n"]);
     prop::collection::vec((statement(), end), 0..12).prop_map(|statements| {
         // A `;` after a comment is part of it.
@@ -139,11 +139,12 @@ proptest! {
         let mut end = 0;
         for piece in &outline.pieces {
             let range = piece.range();
-            let between = text[end..range.start].chars().all(|c| matches!(c, ' ' | '\t' | '\u{feff}'));
-            prop_assert!(between);
+            let blank = text[end..range.start].chars().all(|c| matches!(c, ' ' | '\t' | '\u{feff}'));
+            prop_assert!(blank, "{:?}", &text[end..range.start]);
             end = range.end;
         }
-        prop_assert!(text[end..].chars().all(|c| matches!(c, ' ' | '\t')));
+        let blank = text[end..].chars().all(|c| matches!(c, ' ' | '\t'));
+        prop_assert!(blank, "{:?}", &text[end..]);
     }
 
     #[test]

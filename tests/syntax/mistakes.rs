@@ -127,7 +127,7 @@ fn reasons() {
 fn denials() {
     mistake(
         "deny golb \"/x\"",
-        "expected `glob \"…\"`, `gitignored \"…\"` or a quoted path, found `golb`",
+        "expected a quoted path, `glob \"…\"` or `gitignored \"…\"`, found `golb`",
         "golb",
         "did you mean `glob`?",
     );
@@ -180,7 +180,7 @@ fn strings() {
     mistake(
         "deny \"\\u{1234567}\"",
         "an escape `\\u{…}` holds one to six hexadecimal digits",
-        "\\u{1234567",
+        "\\u{1234567}",
         "",
     );
     mistake("deny \"a$ b\"", "a `$` that names no variable", "$", "write `\\$`");

@@ -109,3 +109,22 @@ fn limits_are_in_base_units() {
     let amounts: Vec<_> = limits.iter().map(|limit| (limit.kind.name(), limit.amount)).collect();
     assert_eq!(amounts, [("time", 120_000), ("cpu", 500), ("output", 3072), ("processes", 7)]);
 }
+
+#[test]
+fn every_entry_of_a_block_is_there() {
+    let statements = kinds(
+        "network only { allow \"a\"; deny \"b\" }\nenv { set A \"x\"; pass B; set \"C\" r\"y\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
+    );
+    let StatementKind::Network(network) = &statements[0] else { panic!() };
+    let Network::Only(rules) = &network.value else { panic!() };
+    let rules: Vec<_> = rules.iter().map(|rule| (rule.allow, literal(&rule.pattern))).collect();
+    assert_eq!(rules, [(true, "a".to_owned()), (false, "b".to_owned())]);
+    let StatementKind::Env(items) = &statements[1] else { panic!() };
+    let items: Vec<_> =
+        items.iter().map(|item| (item.name.value.as_str(), item.value.as_ref().map(literal))).collect();
+    assert_eq!(items, [("A", Some("x".to_owned())), ("B", None), ("C", Some("y".to_owned()))]);
+    let StatementKind::Expect(lines) = &statements[2] else { panic!() };
+    let lines: Vec<_> =
+        lines.iter().map(|line| (line.operation.value.as_str(), line.allowed.value)).collect();
+    assert_eq!(lines, [("read", true), ("exec", false)]);
+}

@@ -17,7 +17,11 @@ impl Builder<'_> {
             protected.push(Protected {
                 path: guard.path.clone(),
                 protection: Protection::Guarded,
-                presence: if guard.own { Presence::File } else { presence(guard.entry.as_ref()) },
+                presence: match guard.own {
+                    true => Presence::File,
+                    false if guard.keep_absent => Presence::Absent,
+                    false => presence(guard.entry.as_ref()),
+                },
                 origin,
             });
         }

@@ -2,6 +2,7 @@
 //! /etc that programs need, devices, and /proc of the command's own processes.
 
 use super::{Base, HOME};
+use crate::host::resolve::resolve;
 use crate::host::{Host, Kind};
 use crate::plan::{Operation, Operations, Scope};
 use crate::policy::{Ipc, Network};
@@ -62,9 +63,11 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
             Ok(Some(entry)) if entry.is_directory() => {
                 base.grant(path, Scope::Subtree, READ, "the system's programs and libraries, to read");
             }
-            Ok(Some(entry)) if matches!(entry.kind, Kind::Symlink(_)) => {
-                base.grant_resolved(host, path, READ, "the system's programs and libraries, to read");
-            }
+            // A link into /usr, on a merged system, needs no more than to be there.
+            Ok(Some(entry)) if matches!(entry.kind, Kind::Symlink(_)) => match resolve(host, path) {
+                Ok(found) if found.canonical.starts_with("/usr") => base.links.extend(found.hops),
+                _ => base.grant_resolved(host, path, READ, "the system's programs and libraries, to read"),
+            },
             _ => {}
         }
     }

@@ -76,7 +76,9 @@ mod tests {
             path: "/home/dev/project/.git/hooks".into(),
             entry: None,
             reason: "commands that git runs",
-            own: false,            lifted_by: None,
+            own: false,
+            keep_absent: false,
+            lifted_by: None,
         });
         assert_eq!(
             case.found("guarded-root"),

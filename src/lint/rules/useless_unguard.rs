@@ -70,7 +70,9 @@ mod tests {
             path: "/home/dev/project/.vscode".into(),
             entry: None,
             reason: "tasks that an editor runs",
-            own: false,            lifted_by: Some(0),
+            own: false,
+            keep_absent: false,
+            lifted_by: Some(0),
         });
         assert_eq!(
             case.found("useless-unguard"),

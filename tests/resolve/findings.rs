@@ -1,0 +1,270 @@
+//! What is wrong beyond the grammar, and what people are told.
+
+use crate::{body, fragment, options, profile, resolve_with};
+
+/// One mistake: the message, what is underlined, and a piece of the help.
+#[track_caller]
+fn mistake(statements: &str, message: &str, underlined: &str, help: &str) {
+    let case = body(statements);
+    assert_eq!(case.found(), [(message, underlined)]);
+    let said = case.only().help.as_deref().unwrap_or_default();
+    assert!(said.contains(help), "{said}");
+}
+
+#[test]
+fn variables() {
+    mistake(
+        "deny \"$worskpace/a\"",
+        "unknown variable `$worskpace`",
+        "$worskpace",
+        "did you mean `$workspace`?",
+    );
+    mistake("deny \"$HOME/a\"", "unknown variable `$HOME`", "$HOME", "did you mean `$home`?");
+    mistake("deny \"$cwd/a\"", "unknown variable `$cwd`", "$cwd", "did you mean `$workspace`?");
+    mistake("deny \"${xyzzy}\"", "unknown variable `$xyzzy`", "${xyzzy}", "`param xyzzy");
+    mistake("param a\ndeny \"$a\"", "the parameter `a` has no value", "param a", "`--set a=VALUE`");
+    mistake("param home \"x\"", "`$home` has its value already", "home", "");
+    mistake("param a-b \"x\"", "`a-b` cannot be the name of a parameter", "a-b", "letters, digits and `_`");
+    mistake("param a \"$b\"", "`$b` cannot stand in a default", "$b", "`$workspace` and `$home` only");
+    let both = body("deny \"$aa/$bb\"");
+    assert_eq!(both.found(), [("unknown variable `$aa`", "$aa"), ("unknown variable `$bb`", "$bb")]);
+}
+
+#[test]
+fn settings_of_parameters_that_are_not_there() {
+    let mut options = options();
+    options.set.insert("outptu".into(), "x".into());
+    let case = resolve_with(&profile("param output \"x\""), &[], &options);
+    assert_eq!(case.found(), [("`--set outptu`: no such parameter", "")]);
+    assert_eq!(case.only().help.as_deref(), Some("did you mean `output`?"));
+}
+
+#[test]
+fn paths() {
+    mistake("deny \"\"", "an empty path", "\"\"", "`$workspace`");
+    mistake("deny \"~root/x\"", "`~root` is not a home", "\"~root/x\"", "`./~root`");
+    mistake(
+        "deny gitignored \".\" except \"../x\"",
+        "`../x` cannot be excepted",
+        "\"../x\"",
+        "below the path",
+    );
+}
+
+#[test]
+fn patterns() {
+    mistake(
+        "deny glob \"**/*.pem\"",
+        "the pattern `**/*.pem` hangs on no directory",
+        "\"**/*.pem\"",
+        "`\"$workspace/…\"`",
+    );
+    mistake("deny glob \"/a/../b\"", "`..` in a pattern", "\"/a/../b\"", "write the path out");
+    let case = body("deny glob \"/a/[b\"\ndeny glob \"/a/{b\"");
+    let underlined: Vec<_> = case.found().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(underlined, ["\"/a/[b\"", "\"/a/{b\""]);
+}
+
+#[test]
+fn tools() {
+    mistake(
+        "tools \"/usr/bin/git\"",
+        "`/usr/bin/git` is a path, not the name of a tool",
+        "\"/usr/bin/git\"",
+        "`tool \"/usr/bin/git\"`",
+    );
+    mistake("tools \"..\"", "`..` is a directory", "\"..\"", "`tool \"PATH\"`");
+    mistake("optional-tools \"\"", "a tool without a name", "\"\"", "");
+    mistake("tools @inspectoin", "unknown group `@inspectoin`", "@inspectoin", "did you mean `@inspection`?");
+    mistake("group write [ a ]", "the group `@write` is defined by `std/write`", "write", "another name");
+    mistake("group mine [ @write ]\ntools @mine", "a group in a group", "@write", "");
+    mistake("needs ttls", "unknown need `ttls`", "ttls", "did you mean `tls`?");
+    mistake("needs certificates", "unknown need `certificates`", "certificates", "did you mean `tls`?");
+    mistake("needs xyzzy", "unknown need `xyzzy`", "xyzzy", "`cpu-info`");
+}
+
+#[test]
+fn environment() {
+    mistake(
+        "env { set \"A=B\" \"x\" }",
+        "`A=B` cannot be the name of a variable",
+        "\"A=B\"",
+        "`set A \"…\"`",
+    );
+    mistake("env { pass \"1A\" }", "`1A` cannot be the name of a variable", "\"1A\"", "");
+}
+
+#[test]
+fn hosts() {
+    mistake("network only { allow \"**.x.com\" }", "`**.` has no meaning", "\"**.x.com\"", "`*.x.com`");
+    mistake("network only { allow \"*\" }", "`*` allows every host", "\"*\"", "`network all`");
+    mistake(
+        "network only { allow \"127.1\" }",
+        "`127.1` reads as an address, but is none written out",
+        "\"127.1\"",
+        "four decimal numbers",
+    );
+    mistake(
+        "network only { allow \"169.254.169.254\" }",
+        "`169.254.169.254` can never be allowed",
+        "\"169.254.169.254\"",
+        "credentials",
+    );
+    mistake(
+        "expect { connect \"*.x.com\" denied }",
+        "an expectation about many hosts",
+        "\"*.x.com\"",
+        "ask about one",
+    );
+}
+
+#[test]
+fn expectations() {
+    mistake("expect { raed \"a\" denied }", "unknown operation `raed`", "raed", "did you mean `read`?");
+    mistake("expect { run \"git\" allowed }", "unknown operation `run`", "run", "did you mean `exec`?");
+    mistake("expect { exec \"..\" allowed\nread \"$x\" denied }", "unknown variable `$x`", "$x", "");
+}
+
+#[test]
+fn blocks_for_the_other_system_are_checked_too() {
+    mistake("on macos { deny \"$x\" }", "unknown variable `$x`", "$x", "");
+    mistake("on macos { tools @nope }", "unknown group `@nope`", "@nope", "");
+    mistake("on macos { seatbelt \"(allow signal)\" because \" \" }", "an empty reason", "\" \"", "say why");
+}
+
+#[test]
+fn uses() {
+    mistake(
+        "use \"std/gti\"",
+        "no fragment `std/gti` ships with the program",
+        "\"std/gti\"",
+        "did you mean `std/git`?",
+    );
+    mistake(
+        "use \"std/git.palisade\"",
+        "no fragment `std/git.palisade` ships with the program",
+        "\"std/git.palisade\"",
+        "did you mean `std/git`?",
+    );
+    mistake("use \"git\"", "there is no file `/work/git`", "\"git\"", "`std/git`");
+    mistake(
+        "use \"nope.palisade\"",
+        "there is no file `/work/nope.palisade`",
+        "\"nope.palisade\"",
+        "relative to the file",
+    );
+    mistake("param a \"x\"\nuse \"$a\"", "`$a` cannot stand in `use`", "$a", "must not hang on a parameter");
+    mistake(
+        "use \"p.palisade\"",
+        "a fragment uses itself: p.palisade -> p.palisade",
+        "use \"p.palisade\"",
+        "third fragment",
+    );
+}
+
+#[test]
+fn a_profile_is_no_fragment() {
+    let case =
+        resolve_with(&profile("use \"q.palisade\""), &[("/work/q.palisade", &profile(""))], &options());
+    assert_eq!(case.found(), [("`q.palisade` is a profile, not a fragment", "\"q.palisade\"")]);
+    assert_eq!(case.sources.text(case.only().labels[1].span), "profile \"p\"");
+}
+
+#[test]
+fn a_cycle_shows_its_chain() {
+    let files = [
+        ("/work/a.palisade", fragment("use \"b.palisade\"")),
+        ("/work/b.palisade", fragment("use \"c.palisade\"")),
+        ("/work/c.palisade", fragment("use \"./a.palisade\"")),
+    ];
+    let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let case = resolve_with(&profile("use \"a.palisade\""), &files, &options());
+    let finding = case.only();
+    assert_eq!(
+        finding.message,
+        "a fragment uses itself: a.palisade -> b.palisade -> c.palisade -> a.palisade"
+    );
+    let places: Vec<_> = finding.labels.iter().map(|label| case.sources.place(label.span)).collect();
+    assert_eq!(places, ["c.palisade:3", "a.palisade:3", "b.palisade:3"]);
+}
+
+#[test]
+fn a_wrong_fragment_is_told_of_in_its_own_text() {
+    let case = resolve_with(
+        &profile("use \"f.palisade\""),
+        &[("/work/f.palisade", &fragment("rot \"x\""))],
+        &options(),
+    );
+    assert_eq!(case.found(), [("unknown word `rot`", "rot")]);
+}
+
+#[test]
+fn endless_uses_end() {
+    let files: Vec<(String, String)> = (0..300)
+        .map(|n| (format!("/work/f{n}.palisade"), fragment(&format!("use \"f{}.palisade\"", n + 1))))
+        .collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let case = resolve_with(&profile("use \"f0.palisade\""), &files, &options());
+    assert_eq!(case.found(), [("too many files are used", "use \"f127.palisade\"")]);
+}
+
+#[test]
+fn fragments_that_differ_are_told_of_at_both_places() {
+    let text = profile("use \"a.palisade\"\nuse \"b.palisade\"");
+    for (a, b, what) in [
+        ("network off", "network all", "`network`"),
+        ("network only { allow \"x.com\" }", "network only { allow \"x.com:80\" }", "`network`"),
+        ("ipc off", "ipc shared-memory", "`ipc`"),
+        ("limits { time 3s }", "limits { time 4s }", "the limit `time`"),
+        ("env { set A \"x\" }", "env { pass A }", "the variable `A`"),
+        ("param p \"x\"", "param p \"y\"", "the parameter `p`"),
+    ] {
+        let (a, b) = (fragment(a), fragment(b));
+        let case = resolve_with(&text, &[("/work/a.palisade", &a), ("/work/b.palisade", &b)], &options());
+        let finding = case.only();
+        assert_eq!(finding.message, format!("two fragments differ in {what}"));
+        let places: Vec<_> = finding.labels.iter().map(|label| case.sources.place(label.span)).collect();
+        assert_eq!(places, ["b.palisade:3", "a.palisade:3"]);
+    }
+}
+
+#[test]
+fn allowances_that_are_none() {
+    mistake(
+        "deny \"a\" # palisade: allow() why",
+        "an allowance that names no rule",
+        "# palisade: allow() why",
+        "`# palisade: allow(",
+    );
+    mistake("deny \"a\" # palisade: allow x", "an allowance that names no rule", "# palisade: allow x", "");
+    mistake(
+        "deny \"a\" # palisade: ignore(x) why",
+        "`palisade: ignore(x) why` is no allowance",
+        "# palisade: ignore(x) why",
+        "did you mean `allow`?",
+    );
+    mistake(
+        "# palisade: allow(x) why\n\ndeny \"a\"",
+        "an allowance that stands at no statement",
+        "# palisade: allow(x) why",
+        "directly above",
+    );
+}
+
+/// Each of these would not end if time grew with the square of its size.
+#[test]
+fn hostile_profiles_get_an_answer() {
+    let many = |line: fn(usize) -> String| (0..20_000).map(line).collect::<String>();
+    let statements = [
+        many(|n| format!("param p{n} \"x\"\ndeny \"$q{n}\"\n")),
+        many(|n| format!("on macos {{ deny \"{n}\" }}\nroot \"{n}\" read-only\n")),
+        many(|n| format!("group g{n} [ a ]\ntools @h{n}\n")),
+        many(|n| format!("# palisade: allow(r{n}) why\n")),
+        many(|n| format!("use \"nope{n}\"\n")),
+        many(|_| "tools @inspection @write @build\n".to_owned()),
+    ];
+    for statements in statements {
+        let case = body(&statements);
+        assert!(case.resolved.findings.len() <= palisade::syntax::MAX_FINDINGS + 1);
+    }
+}
