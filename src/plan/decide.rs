@@ -32,68 +32,70 @@ pub struct Decision<'a> {
 /// many rules there are.
 pub struct Decider<'a> {
     rules: &'a [Rule],
-    spelling: Spelling,
-    literal: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    subtree: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    folded_literal: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    folded_subtree: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
+    exact: Index<'a>,
+    /// Only where spellings are folded: the denials, by their folded paths.
+    folded: Option<Index<'a>>,
+}
+
+/// Rule numbers by path. Keys are text: canonical paths have one spelling, and text is compared much faster than paths are.
+#[derive(Default)]
+struct Index<'a> {
+    literal: HashMap<Cow<'a, str>, Vec<u32>>,
+    subtree: HashMap<Cow<'a, str>, Vec<u32>>,
+}
+
+impl<'a> Index<'a> {
+    fn add(&mut self, scope: Scope, path: Cow<'a, str>, rule: u32) {
+        let map = match scope {
+            Scope::Literal => &mut self.literal,
+            Scope::Subtree => &mut self.subtree,
+        };
+        map.entry(path).or_default().push(rule);
+    }
+
+    /// The last rule that speaks of the operation, among those for the path itself and those for what holds it.
+    fn last(&self, rules: &[Rule], operation: Operation, path: &str, itself: bool) -> Option<u32> {
+        let speaks = |candidates: Option<&Vec<u32>>| {
+            let mut latest_first = candidates.into_iter().flatten().rev();
+            latest_first.find(|&&at| rules[at as usize].operations.contains(operation)).copied()
+        };
+        let own = if itself { speaks(self.literal.get(path)) } else { None };
+        ancestors(path).map(|ancestor| speaks(self.subtree.get(ancestor))).fold(own, Option::max)
+    }
+}
+
+/// A path and everything it lies in, up to `/`.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| match path.rfind('/') {
+        Some(0) if path.len() > 1 => Some("/"),
+        Some(0) | None => None,
+        Some(at) => Some(&path[..at]),
+    })
 }
 
 impl<'a> Decider<'a> {
     pub fn new(rules: &'a [Rule], spelling: Spelling) -> Self {
-        let mut decider = Self {
-            rules,
-            spelling,
-            literal: HashMap::new(),
-            subtree: HashMap::new(),
-            folded_literal: HashMap::new(),
-            folded_subtree: HashMap::new(),
-        };
-        for (at, rule) in rules.iter().enumerate() {
-            let at = at as u32;
-            let folded = spelling == Spelling::Folded && rule.effect == Effect::Deny;
-            let key = if folded { Cow::Owned(fold(&rule.path)) } else { Cow::Borrowed(rule.path.as_path()) };
-            let map = match (rule.scope, folded) {
-                (Scope::Literal, false) => &mut decider.literal,
-                (Scope::Subtree, false) => &mut decider.subtree,
-                (Scope::Literal, true) => &mut decider.folded_literal,
-                (Scope::Subtree, true) => &mut decider.folded_subtree,
-            };
-            map.entry(key).or_default().push(at);
+        let mut exact = Index::default();
+        let mut folded = (spelling == Spelling::Folded).then(Index::default);
+        for (at, rule) in (0..).zip(rules) {
+            match &mut folded {
+                Some(folded) if rule.effect == Effect::Deny => {
+                    folded.add(rule.scope, Cow::Owned(fold(&rule.path).into_string()), at);
+                }
+                _ => exact.add(rule.scope, Cow::Borrowed(rule.path.as_str()), at),
+            }
         }
-        decider
+        Self { rules, exact, folded }
     }
 
     /// Whether `operation` on `path` (canonical) is allowed, and by what.
     pub fn decide(&self, operation: Operation, path: &Utf8Path) -> Decision<'a> {
-        let mut last = None;
-        self.note(&mut last, self.literal.get(path), operation);
-        for ancestor in path.ancestors() {
-            self.note(&mut last, self.subtree.get(ancestor), operation);
-        }
-        if self.spelling == Spelling::Folded {
-            let folded = fold(path);
-            self.note(&mut last, self.folded_literal.get(folded.as_path()), operation);
-            for ancestor in folded.ancestors() {
-                self.note(&mut last, self.folded_subtree.get(ancestor), operation);
-            }
-        }
-        self.answer(last)
+        self.answer(operation, path, true)
     }
 
     /// The same for a path below `directory` that no rule names: what holds for its contents in general.
     pub fn decide_below(&self, operation: Operation, directory: &Utf8Path) -> Decision<'a> {
-        let mut last = None;
-        for ancestor in directory.ancestors() {
-            self.note(&mut last, self.subtree.get(ancestor), operation);
-        }
-        if self.spelling == Spelling::Folded {
-            let folded = fold(directory);
-            for ancestor in folded.ancestors() {
-                self.note(&mut last, self.folded_subtree.get(ancestor), operation);
-            }
-        }
-        self.answer(last)
+        self.answer(operation, directory, false)
     }
 
     /// Every operation allowed on a path.
@@ -116,17 +118,13 @@ impl<'a> Decider<'a> {
         self.rules
     }
 
-    fn note(&self, last: &mut Option<u32>, candidates: Option<&Vec<u32>>, operation: Operation) {
-        let found = candidates
-            .into_iter()
-            .flatten()
-            .rev()
-            .find(|&&at| self.rules[at as usize].operations.contains(operation));
-        *last = (*last).max(found.copied());
-    }
-
-    fn answer(&self, last: Option<u32>) -> Decision<'a> {
-        let rule = last.map(|at| &self.rules[at as usize]);
+    fn answer(&self, operation: Operation, path: &Utf8Path, itself: bool) -> Decision<'a> {
+        let exact = self.exact.last(self.rules, operation, path.as_str(), itself);
+        let folded = self
+            .folded
+            .as_ref()
+            .and_then(|index| index.last(self.rules, operation, fold(path).as_str(), itself));
+        let rule = exact.max(folded).map(|at| &self.rules[at as usize]);
         Decision { allowed: rule.is_some_and(|rule| rule.effect == Effect::Allow), rule }
     }
 }
