@@ -89,11 +89,6 @@ pub const PROBES: &[Probe] = &[
         std::os::unix::fs::symlink(beside("unlisted"), place.rw("link"))?;
         run(&place.rw("link"), place)
     }),
-    denied("e20 run a program linked into where programs may run", |place| {
-        fs::hard_link(beside("unlisted"), place.rw("target/linked"))
-            .or_else(|_| fs::copy(beside("unlisted"), place.rw("f.txt")).map(drop))?;
-        run(&place.rw("f.txt"), place)
-    }),
     denied("e21 preload a library of a root", |place| {
         fs::copy(libc_path()?, place.rw("preload.so"))?;
         let preload = Command::new(beside("probe"))

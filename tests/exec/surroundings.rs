@@ -110,11 +110,11 @@ pub const SCENARIOS: &[Scenario] = &[
             let outside = fs::File::open(world.place.outside("")).unwrap();
             rustix::io::fcntl_setfd(&outside, rustix::io::FdFlags::empty()).unwrap();
             let number = outside.as_raw_fd();
-            let line = format!("read line < /proc/self/fd/{number}/o.txt && echo $line");
+            let line = format!("read line < /proc/self/fd/{number}/o.txt; echo \"<$line>\"");
             let walled = world.shell(&line);
-            assert_eq!(walled.stdout, b"", "{}", show(&walled));
+            assert_eq!(walled.stdout, b"<>\n", "{}", show(&walled));
             let control = world.user(&crate::world::shell_path()).args(["-c", &line]).output().unwrap();
-            assert_eq!(control.stdout, b"outside\n", "{}", show(&control));
+            assert_eq!(control.stdout, b"<outside>\n", "{}", show(&control));
         },
     },
     Scenario {

@@ -72,6 +72,7 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         arguments: prepared.arguments,
         environment: prepared.environment,
         directory: manifest.working_directory.clone().into(),
+        signals: &signals,
         report: tell,
         output,
     };
