@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 
 pub const PROBES: &[Probe] = &[
-    works("f01 read a file of a writable root", |place| read(&place.rw("f.txt"), "f")),
-    works("f02 read a file of a read-only root", |place| read(&place.ro("r.txt"), "r")),
+    works("f01 read a file of a writable root", |place| read(place.rw("f.txt"), "f")),
+    works("f02 read a file of a read-only root", |place| read(place.ro("r.txt"), "r")),
     works("f03 create a file at the top of a writable root", |place| fs::write(place.rw("new"), "")),
     works("f04 create a file in a new directory", |place| {
         fs::create_dir(place.rw("new"))?;
@@ -33,12 +33,12 @@ pub const PROBES: &[Probe] = &[
     works("f11 link and symlink within a directory", |place| {
         fs::hard_link(place.rw("f.txt"), place.rw("hard"))?;
         std::os::unix::fs::symlink("f.txt", place.rw("soft"))?;
-        read(&place.rw("soft"), "f")
+        read(place.rw("soft"), "f")
     }),
-    works("f12 read what stands beside a denied file", |place| read(&place.rw("a/b/open.txt"), "open")),
+    works("f12 read what stands beside a denied file", |place| read(place.rw("a/b/open.txt"), "open")),
     works("f13 read a guarded and a read-only file", |place| {
-        read(&place.rw(".git/config"), "config")?;
-        read(&place.rw("vendor/lib/v.txt"), "vendor")
+        read(place.rw(".git/config"), "config")?;
+        read(place.rw("vendor/lib/v.txt"), "vendor")
     }),
     works("f14 start in the working directory", |place| {
         let here = std::env::current_dir()?;

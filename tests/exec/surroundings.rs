@@ -94,14 +94,19 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "standard output can be opened again by name",
         run: |world| {
-            let path = world.place.base.join("output");
-            let file = fs::File::create(&path).unwrap();
-            let mut command =
-                world.palisade(&["-c", "echo one; echo two > /dev/stdout; echo three > /dev/stderr"]);
-            let output = command.stdout(file).output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{}", show(&output));
-            assert_eq!(output.stderr, b"three\n");
-            assert!(fs::read_to_string(path).unwrap().contains("two"));
+            let open = |name: &str| {
+                let path = world.place.base.join(name);
+                let file = fs::File::create(&path).unwrap();
+                std::os::unix::fs::chown(&path, Some(world.uid()), None).unwrap();
+                (path, file)
+            };
+            let ((output, to_output), (errors, to_errors)) = (open("output"), open("errors"));
+            let line = "echo one; echo two > /dev/stdout; echo three > /dev/stderr";
+            let mut command = world.palisade(&["-c", line]);
+            let status = command.stdout(to_output).stderr(to_errors).status().unwrap();
+            assert_eq!(fs::read_to_string(errors).unwrap(), "three\n");
+            assert_eq!(status.code(), Some(0));
+            assert!(fs::read_to_string(output).unwrap().contains("two"));
         },
     },
     Scenario {

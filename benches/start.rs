@@ -1,0 +1,113 @@
+//! How long `palisade exec` takes to start and end a command that does nothing, beside bubblewrap with the same mounts.
+//!
+//! Both are run in turn, so that what else happens on the machine hits both, and the ratio of the medians is what counts.
+//! Without `bwrap` on the machine only the first column is measured.
+
+#[cfg(target_os = "linux")]
+#[allow(dead_code)]
+#[path = "../tests/exec/world.rs"]
+mod world;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    linux::main();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use crate::world::World;
+    use camino::Utf8Path;
+    use palisade::plan::{Operation, Rule};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    const ROUNDS: usize = 200;
+
+    pub fn main() {
+        let me = rustix::process::geteuid().as_raw();
+        let world = World::new(me);
+        let line = "exit 0";
+        if std::env::var_os("KEEP").is_some() { world.palisade(&["-c", line]); println!("{}", world.place.base); std::thread::sleep(Duration::from_secs(600)); }
+        let mut ours = world.palisade(&["-c", line]);
+        let mut bare = Command::new(&world.manifest.shell);
+        bare.args(["-c", line]);
+        let mut theirs = bubblewrap(&world, line);
+        let mut commands: Vec<(&str, &mut Command)> = vec![("bare", &mut bare), ("palisade exec", &mut ours)];
+        let present = theirs.output().is_ok_and(|output| output.status.success());
+        if present {
+            commands.push(("bwrap", &mut theirs));
+        } else {
+            println!("no usable bwrap on this machine");
+        }
+        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); commands.len()];
+        for _ in 0..ROUNDS {
+            for ((name, command), times) in commands.iter_mut().zip(&mut times) {
+                command.stdin(Stdio::null()).stdout(Stdio::null());
+                let start = Instant::now();
+                let status = command.status().expect("the command can be started");
+                times.push(start.elapsed());
+                assert!(status.success(), "{name}: {status}");
+            }
+        }
+        let medians: Vec<Duration> = times.iter_mut().map(|times| median(times)).collect();
+        for ((name, _), median) in commands.iter().zip(&medians) {
+            println!("{name:>15}: {median:?}");
+        }
+        if let [_, ours, theirs] = medians.as_slice() {
+            println!("palisade exec / bwrap: {:.2}", ours.as_secs_f64() / theirs.as_secs_f64());
+        }
+    }
+
+    fn median(times: &mut [Duration]) -> Duration {
+        times.sort_unstable();
+        times[times.len() / 2]
+    }
+
+    /// The same walls as far as bubblewrap has them: it knows no `noexec`, no pins, no Landlock, and gets no filter.
+    fn bubblewrap(world: &World, line: &str) -> Command {
+        let rules: Vec<Rule> =
+            world.manifest.rules.iter().map(|rule| rule.clone().try_into().expect("a sound rule")).collect();
+        let decider = palisade::plan::Decider::new(&rules, palisade::plan::Spelling::Exact);
+        let mut paths: Vec<&Utf8Path> = rules.iter().map(|rule| rule.path.as_path()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut bwrap = Command::new("bwrap");
+        bwrap.args(["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]);
+        for path in paths {
+            let own = decider.allowed(path);
+            let below = decider.allowed_below(path);
+            let text = path.as_str();
+            if path == "/proc" {
+                bwrap.args(["--proc", text]);
+            } else if path == "/tmp" {
+                bwrap.args(["--tmpfs", text]);
+            } else if let Ok(target) = path.read_link_utf8() {
+                if !text.starts_with("/dev") {
+                    bwrap.args(["--symlink", target.as_str(), text]);
+                }
+            } else if text.starts_with("/dev/") {
+                bwrap.args(["--dev-bind", text, text]);
+            } else if !own.contains(Operation::Read) {
+                match path.is_dir() {
+                    true => bwrap.args(["--tmpfs", text, "--remount-ro", text]),
+                    false => bwrap.args(["--ro-bind", "/dev/null", text]),
+                };
+            } else if path.is_dir() && !below.contains(Operation::Read)
+                || text.starts_with("/tmp/") && !path.exists()
+            {
+                bwrap.args(["--dir", text]);
+            } else if path.is_dir() && !text.contains("palisade-") && text.starts_with("/tmp/") {
+                bwrap.args(["--dir", text]);
+            } else {
+                let write = if path.is_dir() { below } else { own }.contains(Operation::Create);
+                bwrap.args([if write { "--bind" } else { "--ro-bind" }, text, text]);
+            }
+        }
+        bwrap.args(["--chdir", world.manifest.working_directory.as_str()]);
+        bwrap.args([world.manifest.shell.as_str(), "-c", line]);
+        bwrap
+    }
+}
