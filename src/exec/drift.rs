@@ -51,7 +51,7 @@ fn check_root(path: &Utf8Path, cached: Option<&CacheLine>) -> Result<(), Refusal
 /// The directory's metadata, reached without following any symlink.
 fn open_directory(path: &Utf8Path) -> io::Result<Metadata> {
     use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     #[cfg(target_os = "linux")]
     let directory = {
         use rustix::fs::{CWD, ResolveFlags, openat2};

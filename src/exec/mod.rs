@@ -18,6 +18,7 @@ pub use refusal::Refusal;
 use crate::manifest::Manifest;
 use crate::plan::Rule;
 use crate::policy::System;
+use camino::Utf8Component;
 
 /// Something to tell the user once the command has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +41,7 @@ pub struct Outcome {
 /// Where the artifact is not for this machine, the machine has changed, or the kernel cannot give a wall. Nothing was run then.
 pub fn run(manifest: &Manifest, command: &Command) -> Result<Outcome, Refusal> {
     check_target(manifest)?;
-    let rules: Vec<Rule> = manifest
-        .rules
-        .iter()
-        .cloned()
-        .map(|rule| rule.try_into().map_err(|error| Refusal::Manifest(format!("{error}"))))
-        .collect::<Result<_, _>>()?;
+    let rules = rules(manifest)?;
     streams::check()?;
     drift::check(manifest)?;
     system::run(manifest, command, &rules)
@@ -55,6 +51,21 @@ pub fn run(manifest: &Manifest, command: &Command) -> Result<Outcome, Refusal> {
 use linux as system;
 #[cfg(target_os = "macos")]
 use macos as system;
+
+/// The manifest's rules, whose paths must be as binding writes them: what is not canonical would be compared as another path than it is.
+fn rules(manifest: &Manifest) -> Result<Vec<Rule>, Refusal> {
+    let mut rules = Vec::with_capacity(manifest.rules.len());
+    for rule in &manifest.rules {
+        let rule = Rule::try_from(rule.clone()).map_err(|error| Refusal::Manifest(error.to_string()))?;
+        let text = rule.path.as_str();
+        let plain = rule.path.components().skip(1).all(|part| matches!(part, Utf8Component::Normal(_)));
+        if !plain || text.contains("//") || text.contains("/./") || text.contains('\0') {
+            return Err(Refusal::Manifest(format!("`{text}` is not a canonical path")));
+        }
+        rules.push(rule);
+    }
+    Ok(rules)
+}
 
 fn check_target(manifest: &Manifest) -> Result<(), Refusal> {
     let here = if cfg!(target_os = "macos") { System::Macos } else { System::Linux };

@@ -179,6 +179,7 @@ pub fn landlock_version() -> io::Result<u32> {
 #[derive(Debug)]
 pub struct Signals {
     fd: OwnedFd,
+    before: libc::sigset_t,
 }
 
 impl Signals {
@@ -190,19 +191,31 @@ impl Signals {
         // SAFETY: the sets are plain memory that these calls initialise, and live through them.
         unsafe {
             let mut set: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&raw mut set);
             for &signal in signals {
                 libc::sigaddset(&raw mut set, signal);
             }
-            if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) != 0 {
+            if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, &raw mut before) != 0 {
                 return Err(io::Error::last_os_error());
             }
             let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
             if fd < 0 {
                 return Err(io::Error::last_os_error());
             }
-            Ok(Self { fd: OwnedFd::from_raw_fd(fd) })
+            Ok(Self { fd: OwnedFd::from_raw_fd(fd), before })
         }
+    }
+
+    /// Sets the mask to what it was before, for a child that is to run another program.
+    ///
+    /// # Errors
+    /// As sigprocmask(2).
+    pub fn restore_mask(&self) -> io::Result<()> {
+        // SAFETY: the set was filled by the kernel and lives through the call.
+        done(c_long::from(unsafe {
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut())
+        }))
     }
 
     /// The next signal that came in, if one did.

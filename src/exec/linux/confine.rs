@@ -69,9 +69,6 @@ pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> 
         if right.device {
             access |= AccessFs::IoctlDev;
         }
-        if right.device && !right.directory {
-            access &= !AccessFs::Truncate;
-        }
         ruleset = grant(ruleset, open(right.path.as_str())?, access)?;
     }
     ruleset = grant_streams(ruleset)?;
@@ -110,6 +107,9 @@ fn grant_streams(mut ruleset: RulesetCreated) -> Result<RulesetCreated, Failure>
         }
         if mode != OFlags::RDONLY {
             access |= AccessFs::WriteFile;
+        }
+        if mode != OFlags::RDONLY && kind == FileType::RegularFile {
+            access |= AccessFs::Truncate;
         }
         ruleset = grant(ruleset, stream, access)?;
     }

@@ -5,7 +5,7 @@ use super::confine;
 use super::layout::Layout;
 use super::report::{Failure, Stage, Staged};
 use crate::manifest::{Limits, Network};
-use crate::sys::linux::{close_everything, close_on_exec_from, exit_now, fork_again, loopback_up};
+use crate::sys::linux::{Signals, close_everything, close_on_exec_from, exit_now, fork_again, loopback_up};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -28,6 +28,8 @@ pub struct Init<'a> {
     pub arguments: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
     pub directory: PathBuf,
+    /// Blocked in the supervisor.
+    pub signals: &'a Signals,
     /// For messages.
     pub report: OwnedFd,
     /// Pipes for standard output and standard error, where these are counted.
@@ -100,6 +102,7 @@ impl Init<'_> {
             rustix::process::setsid().at(Stage::Fork, "setsid")?;
             rustix::process::chdir(&self.directory)
                 .at(Stage::WorkingDirectory, self.directory.to_string_lossy())?;
+            self.signals.restore_mask().at(Stage::Streams, "signal mask")?;
             close_on_exec_from(3).at(Stage::Streams, "close_range")?;
             confine::limit(&self.limits)
         })();

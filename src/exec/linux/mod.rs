@@ -17,7 +17,7 @@ use crate::manifest::{Manifest, Network};
 use crate::plan::{Decider, Effect, Operation, Operations, Origin, OriginKind, Rule, Scope, Spelling};
 use crate::sys::linux::{Forked, Signals, clone, namespace};
 use build::Settings;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use init::Init;
 use kernel::Causes;
 use layout::{Kind, Layout};
@@ -33,6 +33,8 @@ use watch::Watch;
 
 /// After a wrap, pids are given from here on (`RESERVED_PIDS`, kernel/pid.c), so this many do not count towards a limit.
 const RESERVED_PIDS: u64 = 300;
+/// Less than the highest `pid_max` (proc_sys_kernel(5)).
+const MOST_PROCESSES: u64 = 1 << 21;
 
 /// Runs a command whose manifest was checked already.
 ///
@@ -41,8 +43,13 @@ const RESERVED_PIDS: u64 = 300;
 pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     placeholders::clean_up_after_others();
-    let placeholders = Placeholders::make(&exposed(manifest, rules)?)?;
-    let layout = lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?;
+    let first = lay_out(manifest, rules, &kind_without_placeholders)?;
+    let placeholders = Placeholders::make(&first.exposed)?;
+    let layout = if first.exposed.is_empty() {
+        first
+    } else {
+        lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?
+    };
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
     let watch = Watch::new(restricting.map(|step| step.path.clone()))?;
     // Only now, so that what happens from here on is seen by the watch.
@@ -72,6 +79,7 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         arguments: prepared.arguments,
         environment: prepared.environment,
         directory: manifest.working_directory.clone().into(),
+        signals: &signals,
         report: tell,
         output,
     };
@@ -107,13 +115,12 @@ fn namespaces(network: Network) -> u64 {
     USER | MOUNT | PID | IPC | UTS | CGROUP | net
 }
 
-/// The missing paths that must not come to be, with placeholders of other runs counted as missing.
-fn exposed(manifest: &Manifest, rules: &[Rule]) -> Result<Vec<Utf8PathBuf>, Refusal> {
-    let without = |path: &Utf8Path| match kind(path)? {
+/// As [`kind`], with placeholders of other runs counted as missing: they go when those runs end.
+fn kind_without_placeholders(path: &Utf8Path) -> Result<Kind, Refusal> {
+    match kind(path)? {
         Kind::Directory if is_placeholder(path) => Ok(Kind::Missing),
         kind => Ok(kind),
-    };
-    Ok(lay_out(manifest, rules, &without)?.exposed)
+    }
 }
 
 /// What stands for a path below it is as closed as the path.
@@ -179,13 +186,17 @@ fn kind(path: &Utf8Path) -> Result<Kind, Refusal> {
 }
 
 fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let own_pid_max = kernel::has_own_pid_max(&release) && layout.has_proc();
-    let pid_max = match manifest.limits.processes {
-        Some(limit) if own_pid_max => Some(RESERVED_PIDS + 2 + limit.min(1 << 21)),
-        Some(_) if geteuid().is_root() => return Err(kernel::no_process_limit()),
-        _ => None,
-    };
+    let mut pid_max = None;
+    // The kernel does not count root's processes (RLIMIT_NPROC, getrlimit(2)); the numbers of a pid namespace run out for everybody.
+    if let Some(limit) = manifest.limits.processes
+        && geteuid().is_root()
+    {
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        if !kernel::has_own_pid_max(&release) || !layout.has_proc() {
+            return Err(kernel::no_process_limit());
+        }
+        pid_max = Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES));
+    }
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
 }
 

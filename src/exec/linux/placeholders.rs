@@ -174,7 +174,7 @@ fn open_directory(path: &Utf8Path) -> Result<OwnedFd, Errno> {
 
 fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
     match (fstat(directory), path.symlink_metadata()) {
-        (Ok(open), Ok(there)) => (open.st_dev as u64, open.st_ino as u64) == (there.dev(), there.ino()),
+        (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.dev(), there.ino()),
         _ => false,
     }
 }
