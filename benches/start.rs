@@ -30,7 +30,11 @@ mod linux {
         let me = rustix::process::geteuid().as_raw();
         let world = World::new(me);
         let line = "exit 0";
-        if std::env::var_os("KEEP").is_some() { world.palisade(&["-c", line]); println!("{}", world.place.base); std::thread::sleep(Duration::from_secs(600)); }
+        if std::env::var_os("KEEP").is_some() {
+            world.palisade(&["-c", line]);
+            println!("{}", world.place.base);
+            std::thread::sleep(Duration::from_secs(600));
+        }
         let mut ours = world.palisade(&["-c", line]);
         let mut bare = Command::new(&world.manifest.shell);
         bare.args(["-c", line]);
@@ -95,11 +99,7 @@ mod linux {
                     true => bwrap.args(["--tmpfs", text, "--remount-ro", text]),
                     false => bwrap.args(["--ro-bind", "/dev/null", text]),
                 };
-            } else if path.is_dir() && !below.contains(Operation::Read)
-                || text.starts_with("/tmp/") && !path.exists()
-            {
-                bwrap.args(["--dir", text]);
-            } else if path.is_dir() && !text.contains("palisade-") && text.starts_with("/tmp/") {
+            } else if path.is_dir() && (!below.contains(Operation::Read) || is_passage(path)) {
                 bwrap.args(["--dir", text]);
             } else {
                 let write = if path.is_dir() { below } else { own }.contains(Operation::Create);
@@ -109,5 +109,10 @@ mod linux {
         bwrap.args(["--chdir", world.manifest.working_directory.as_str()]);
         bwrap.args([world.manifest.shell.as_str(), "-c", line]);
         bwrap
+    }
+
+    /// A directory below `/tmp` that is only on the way to something.
+    fn is_passage(path: &Utf8Path) -> bool {
+        path.starts_with("/tmp") && !path.as_str().contains("palisade-")
     }
 }

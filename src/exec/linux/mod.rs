@@ -15,7 +15,7 @@ mod watch;
 use super::{Command, Note, Outcome, Refusal};
 use crate::manifest::{Manifest, Network};
 use crate::plan::{Decider, Effect, Operation, Operations, Origin, OriginKind, Rule, Scope, Spelling};
-use crate::sys::linux::{Forked, Signals, clone, namespace};
+use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, namespace};
 use build::Settings;
 use camino::Utf8Path;
 use init::Init;
@@ -50,6 +50,9 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
     } else {
         lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?
     };
+    // Before the watch, whose signal would end this process otherwise.
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
+        .map_err(Refusal::system("cannot block signals"))?;
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
     let watch = Watch::new(restricting.map(|step| step.path.clone()))?;
     // Only now, so that what happens from here on is seen by the watch.
@@ -68,8 +71,6 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         }
         None => (None, None),
     };
-    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT])
-        .map_err(Refusal::system("cannot block signals"))?;
     let init = Init {
         layout: &layout,
         settings,
