@@ -98,18 +98,17 @@ impl<'a> Decider<'a> {
 
     /// Every operation allowed on a path.
     pub fn allowed(&self, path: &Utf8Path) -> Operations {
-        Operation::ALL
-            .into_iter()
-            .filter(|&operation| self.decide(operation, path).allowed)
-            .fold(Operations::NONE, |set, operation| set.union(Operations::of(&[operation])))
+        let folded = self.folded(path);
+        let mut last = [None; Operation::ALL.len()];
+        self.note_all(&mut last, self.literal.get(path));
+        self.note_all(&mut last, folded.as_deref().and_then(|path| self.folded_literal.get(path)));
+        self.allowed_by(last, path, folded.as_deref())
     }
 
     /// Every operation allowed on what lies below a directory and is named by no rule.
     pub fn allowed_below(&self, directory: &Utf8Path) -> Operations {
-        Operation::ALL
-            .into_iter()
-            .filter(|&operation| self.decide_below(operation, directory).allowed)
-            .fold(Operations::NONE, |set, operation| set.union(Operations::of(&[operation])))
+        let folded = self.folded(directory);
+        self.allowed_by([None; Operation::ALL.len()], directory, folded.as_deref())
     }
 
     pub fn rules(&self) -> &'a [Rule] {
@@ -123,6 +122,36 @@ impl<'a> Decider<'a> {
             .rev()
             .find(|&&at| self.rules[at as usize].operations.contains(operation));
         *last = (*last).max(found.copied());
+    }
+
+    fn folded(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        (self.spelling == Spelling::Folded).then(|| fold(path))
+    }
+
+    /// The look-ups for all operations at once, the subtree rules added to what `last` holds already.
+    fn allowed_by(
+        &self,
+        mut last: [Option<u32>; Operation::ALL.len()],
+        path: &Utf8Path,
+        folded: Option<&Utf8Path>,
+    ) -> Operations {
+        for ancestor in path.ancestors() {
+            self.note_all(&mut last, self.subtree.get(ancestor));
+        }
+        for ancestor in folded.into_iter().flat_map(Utf8Path::ancestors) {
+            self.note_all(&mut last, self.folded_subtree.get(ancestor));
+        }
+        let allowed = Operation::ALL.into_iter().zip(last).filter(|(_, last)| self.answer(*last).allowed);
+        allowed.fold(Operations::NONE, |set, (operation, _)| set.union(Operations::of(&[operation])))
+    }
+
+    fn note_all(&self, last: &mut [Option<u32>; Operation::ALL.len()], candidates: Option<&Vec<u32>>) {
+        for &at in candidates.into_iter().flatten() {
+            for operation in self.rules[at as usize].operations.iter() {
+                let last = &mut last[operation as usize];
+                *last = (*last).max(Some(at));
+            }
+        }
     }
 
     fn answer(&self, last: Option<u32>) -> Decision<'a> {
@@ -210,6 +239,22 @@ mod tests {
                     }
                 });
                 prop_assert_eq!(decider.decide(operation, &path).rule, plain);
+            }
+        }
+
+        /// All operations at once give what one at a time gives.
+        #[test]
+        fn the_sets_agree_with_the_single_answers(
+            rules in proptest::collection::vec(any_rule(), 0..12),
+            parts in proptest::collection::vec("[aAb]", 0..5),
+            folded in any::<bool>(),
+        ) {
+            let path = Utf8PathBuf::from(format!("/{}", parts.join("/")));
+            let decider = Decider::new(&rules, if folded { Spelling::Folded } else { Spelling::Exact });
+            let (own, below) = (decider.allowed(&path), decider.allowed_below(&path));
+            for operation in Operation::ALL {
+                prop_assert_eq!(own.contains(operation), decider.decide(operation, &path).allowed);
+                prop_assert_eq!(below.contains(operation), decider.decide_below(operation, &path).allowed);
             }
         }
     }
