@@ -15,13 +15,13 @@ mod watch;
 use super::{Command, Note, Outcome, Refusal};
 use crate::manifest::{Manifest, Network};
 use crate::plan::{Decider, Effect, Operation, Operations, Origin, OriginKind, Rule, Scope, Spelling};
-use crate::sys::linux::{Forked, Signals, clone, namespace};
+use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, namespace};
 use build::Settings;
 use camino::Utf8Path;
 use init::Init;
 use kernel::Causes;
 use layout::{Kind, Layout};
-use placeholders::{Placeholders, StandIn, is_placeholder};
+use placeholders::{Placeholders, StandIn, looks_like_one};
 use report::{Failure, Stage};
 use rustix::process::{getegid, geteuid};
 use std::cell::RefCell;
@@ -43,13 +43,16 @@ const MOST_PROCESSES: u64 = 1 << 21;
 pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     placeholders::clean_up_after_others();
-    let first = lay_out(manifest, rules, &kind_without_placeholders)?;
+    let first = lay_out(manifest, rules, &[])?;
     let placeholders = Placeholders::make(&first.exposed)?;
     let layout = if first.exposed.is_empty() {
         first
     } else {
-        lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?
+        lay_out(manifest, &extended(rules, &placeholders.stand_ins), &placeholders.stand_ins)?
     };
+    // Before the watch, whose signal would end this process otherwise.
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
+        .map_err(Refusal::system("cannot block signals"))?;
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
     let watch = Watch::new(restricting.map(|step| step.path.clone()))?;
     // Only now, so that what happens from here on is seen by the watch.
@@ -68,8 +71,6 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         }
         None => (None, None),
     };
-    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT])
-        .map_err(Refusal::system("cannot block signals"))?;
     let init = Init {
         layout: &layout,
         settings,
@@ -115,14 +116,6 @@ fn namespaces(network: Network) -> u64 {
     USER | MOUNT | PID | IPC | UTS | CGROUP | net
 }
 
-/// As [`kind`], with placeholders of other runs counted as missing: they go when those runs end.
-fn kind_without_placeholders(path: &Utf8Path) -> Result<Kind, Refusal> {
-    match kind(path)? {
-        Kind::Directory if is_placeholder(path) => Ok(Kind::Missing),
-        kind => Ok(kind),
-    }
-}
-
 /// What stands for a path below it is as closed as the path.
 fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
     let decider = Decider::new(rules, Spelling::Exact);
@@ -144,15 +137,11 @@ fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
     rules.iter().cloned().chain(closed).collect()
 }
 
-fn lay_out(
-    manifest: &Manifest,
-    rules: &[Rule],
-    kind: &dyn Fn(&Utf8Path) -> Result<Kind, Refusal>,
-) -> Result<Layout, Refusal> {
+fn lay_out(manifest: &Manifest, rules: &[Rule], held: &[StandIn]) -> Result<Layout, Refusal> {
     let refusal = RefCell::new(None);
     let links = manifest.links.iter().map(|link| link.link.clone());
     let layout = layout::plan(&Decider::new(rules, Spelling::Exact), links, &|path| {
-        kind(path).unwrap_or_else(|error| {
+        kind(path, held).unwrap_or_else(|error| {
             refusal.borrow_mut().get_or_insert(error);
             Kind::Missing
         })
@@ -160,24 +149,27 @@ fn lay_out(
     refusal.into_inner().map_or(Ok(layout), Err)
 }
 
-/// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either.
-fn kind(path: &Utf8Path) -> Result<Kind, Refusal> {
+/// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either. Placeholders
+/// of other runs are taken for missing unless they are `held` by this one: they go when those runs end.
+fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
+    let unexamined = |error| Refusal::Unexamined { path: path.to_path_buf(), error };
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => {
             return match error.raw_os_error() {
                 Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES) => Ok(Kind::Missing),
-                _ => Err(Refusal::Unexamined { path: path.to_path_buf(), error }),
+                _ => Err(unexamined(error)),
             };
         }
     };
     let file_type = metadata.file_type();
-    Ok(if file_type.is_dir() {
+    let is_held = || held.iter().any(|held| held.path == path);
+    Ok(if file_type.is_dir() && looks_like_one(path, &metadata) && !is_held() {
+        Kind::Missing
+    } else if file_type.is_dir() {
         Kind::Directory
     } else if file_type.is_symlink() {
-        let target =
-            path.read_link_utf8().map_err(|error| Refusal::Unexamined { path: path.to_path_buf(), error })?;
-        Kind::Symlink(target)
+        Kind::Symlink(path.read_link_utf8().map_err(unexamined)?)
     } else if file_type.is_char_device() {
         Kind::CharacterDevice
     } else {

@@ -3,7 +3,7 @@
 use super::init::code;
 use super::report::Failure;
 use super::watch::Watch;
-use crate::sys::linux::Signals;
+use crate::sys::linux::{NOTIFIED, Signals};
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -117,12 +117,7 @@ impl Sandbox {
                 match event {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
-                    Event::Watch => {
-                        if let Some(path) = self.watch.replaced() {
-                            let kill = Kill::Replaced(path.to_path_buf());
-                            self.end(kill);
-                        }
-                    }
+                    Event::Mounts => self.check_paths(),
                     Event::Pump(at) => self.pump(at)?,
                     Event::Ended => self.collect()?,
                 }
@@ -146,8 +141,8 @@ impl Sandbox {
         if let Some(report) = &self.report {
             sources.push((report.as_fd(), PollFlags::IN, Event::Report));
         }
-        if let Some(watch) = self.watch.fd() {
-            sources.push((watch, PollFlags::IN, Event::Watch));
+        if let Some(mounts) = self.watch.mounts() {
+            sources.push((mounts, PollFlags::PRI, Event::Mounts));
         }
         for (at, pump) in self.pumps.iter().enumerate() {
             if !pump.waiting.is_empty() {
@@ -185,12 +180,26 @@ impl Sandbox {
         };
         self.failure = bytes.get(..length).and_then(Failure::receive);
         self.report = None;
+        if self.failure.is_none() && self.ended.is_none() && self.watch.mounts_of(self.pid).is_ok() {
+            self.check_paths();
+        }
         Ok(())
+    }
+
+    fn check_paths(&mut self) {
+        if let Some(path) = self.watch.replaced() {
+            let kill = Kill::Replaced(path.to_path_buf());
+            self.end(kill);
+        }
     }
 
     /// Passes a signal on to the command's process group; the same one again ends the sandbox.
     fn pass_signals(&mut self) {
         while let Some(number) = self.signals.next() {
+            if number == NOTIFIED {
+                self.check_paths();
+                continue;
+            }
             let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
             let command = self.command();
             match (command, Signal::from_named_raw(number)) {
@@ -291,7 +300,7 @@ impl Pump {
 enum Event {
     Report,
     Signal,
-    Watch,
+    Mounts,
     Pump(usize),
     Ended,
 }

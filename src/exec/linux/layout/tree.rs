@@ -1,7 +1,8 @@
 //! The paths of the rules and their ancestors, as a tree.
 
 use super::Kind;
-use super::want::Want;
+use super::want::{Want, want};
+use crate::plan::{Decider, Operations};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeSet;
 
@@ -10,6 +11,8 @@ use std::collections::BTreeSet;
 pub struct Node {
     pub path: Utf8PathBuf,
     pub kind: Kind,
+    /// What is allowed on the path itself.
+    pub own: Operations,
     pub want: Want,
     /// Whether something below it is to be seen.
     pub passage: bool,
@@ -26,7 +29,7 @@ pub struct Tree {
 impl Tree {
     pub fn new(
         paths: impl Iterator<Item = Utf8PathBuf>,
-        want: impl Fn(&Utf8Path, &Kind) -> Want,
+        decider: &Decider<'_>,
         kind: &dyn Fn(&Utf8Path) -> Kind,
     ) -> Self {
         let mut all = BTreeSet::from([Utf8PathBuf::from("/")]);
@@ -53,8 +56,9 @@ impl Tree {
             }
             open.push(at);
             let kind = kind(&path);
-            let want = want(&path, &kind);
-            nodes.push(Node { path, kind, want, passage: false, children: Vec::new() });
+            let own = decider.allowed(&path);
+            let want = want(decider, &path, own, &kind);
+            nodes.push(Node { path, kind, own, want, passage: false, children: Vec::new() });
         }
         for at in (0..nodes.len()).rev() {
             let passage = nodes[at]

@@ -29,9 +29,8 @@ pub enum Want {
     Terminals,
 }
 
-/// Asks the decision function about a path and about what lies below it.
-pub fn want(decider: &Decider<'_>, path: &Utf8Path, kind: &Kind) -> Want {
-    let own = decider.allowed(path);
+/// Asks the decision function about a path, on which `own` is allowed, and about what lies below it.
+pub fn want(decider: &Decider<'_>, path: &Utf8Path, own: Operations, kind: &Kind) -> Want {
     let below = decider.allowed_below(path);
     if !sees(own) {
         return Want::Nothing;
