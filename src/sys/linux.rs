@@ -234,23 +234,25 @@ impl AsFd for Signals {
     }
 }
 
-/// The signal by which [`notify_removals`] tells.
+/// The signal by which [`notify_changes`] tells.
 pub const NOTIFIED: c_int = libc::SIGIO;
 
-/// Has [`NOTIFIED`] sent to this process whenever a name is removed from or renamed in an open directory, until it is closed
+/// Has [`NOTIFIED`] sent to this process whenever a name is made in, removed from or renamed in an open directory, until it is closed
 /// (F_NOTIFY in fcntl(2)). Unlike inotify(7), ending it does not wait for a grace period of the kernel, which takes longer than a
 /// whole sandbox.
 ///
 /// # Errors
 /// As fcntl(2): `EINVAL` where the kernel was built without it or it is switched off.
-pub fn notify_removals(directory: impl AsFd) -> io::Result<()> {
+pub fn notify_changes(directory: impl AsFd) -> io::Result<()> {
     // linux/fcntl.h; not in the libc crate.
+    const DN_CREATE: c_int = 0x4;
     const DN_DELETE: c_int = 0x8;
     const DN_RENAME: c_int = 0x10;
     const DN_MULTISHOT: c_int = i32::MIN;
     let fd = directory.as_fd().as_raw_fd();
+    let changes = DN_CREATE | DN_DELETE | DN_RENAME | DN_MULTISHOT;
     // SAFETY: no memory is passed.
-    done(c_long::from(unsafe { libc::fcntl(fd, libc::F_NOTIFY, DN_DELETE | DN_RENAME | DN_MULTISHOT) }))
+    done(c_long::from(unsafe { libc::fcntl(fd, libc::F_NOTIFY, changes) }))
 }
 
 fn done(result: c_long) -> io::Result<()> {

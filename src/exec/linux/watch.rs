@@ -2,10 +2,10 @@
 //! old file, and the new one lies open. The sandbox cannot do it, a mount point is busy there; an editor on the host that saves can.
 //!
 //! What is renamed over or removed takes its mount with it, which the mount table of the sandbox tells at once; what is renamed away
-//! keeps it, which its directory tells.
+//! keeps it, which its directory tells. So it does when something comes to be where nothing may stand in for a missing path.
 
 use super::super::Refusal;
-use crate::sys::linux::notify_removals;
+use crate::sys::linux::notify_changes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
@@ -72,7 +72,7 @@ impl Watch {
 fn watch(directory: &Utf8Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = open(directory.as_str(), flags, Mode::empty())?;
-    notify_removals(&directory)?;
+    notify_changes(&directory)?;
     Ok(directory)
 }
 

@@ -48,6 +48,8 @@ pub fn want(decider: &Decider<'_>, path: &Utf8Path, own: Operations, kind: &Kind
     match path.as_str() {
         "/proc" if sees(below) => return Want::Proc,
         "/dev/pts" if sees(below) => return Want::Terminals,
+        // A node of the host's would make terminals in the host's instance (devpts in the kernel's documentation).
+        "/dev/ptmx" => return Want::Symlink("pts/ptmx".into()),
         _ => {}
     }
     match kind {
