@@ -33,10 +33,10 @@ pub struct Decision<'a> {
 pub struct Decider<'a> {
     rules: &'a [Rule],
     spelling: Spelling,
-    literal: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    subtree: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    folded_literal: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
-    folded_subtree: HashMap<Cow<'a, Utf8Path>, Vec<u32>>,
+    literal: HashMap<Cow<'a, str>, Vec<u32>>,
+    subtree: HashMap<Cow<'a, str>, Vec<u32>>,
+    folded_literal: HashMap<Cow<'a, str>, Vec<u32>>,
+    folded_subtree: HashMap<Cow<'a, str>, Vec<u32>>,
 }
 
 impl<'a> Decider<'a> {
@@ -52,7 +52,11 @@ impl<'a> Decider<'a> {
         for (at, rule) in rules.iter().enumerate() {
             let at = at as u32;
             let folded = spelling == Spelling::Folded && rule.effect == Effect::Deny;
-            let key = if folded { Cow::Owned(fold(&rule.path)) } else { Cow::Borrowed(rule.path.as_path()) };
+            let key = if folded {
+                Cow::Owned(fold(&rule.path).into_string())
+            } else {
+                Cow::Borrowed(rule.path.as_str())
+            };
             let map = match (rule.scope, folded) {
                 (Scope::Literal, false) => &mut decider.literal,
                 (Scope::Subtree, false) => &mut decider.subtree,
@@ -67,14 +71,14 @@ impl<'a> Decider<'a> {
     /// Whether `operation` on `path` (canonical) is allowed, and by what.
     pub fn decide(&self, operation: Operation, path: &Utf8Path) -> Decision<'a> {
         let mut last = None;
-        self.note(&mut last, self.literal.get(path), operation);
-        for ancestor in path.ancestors() {
+        self.note(&mut last, self.literal.get(path.as_str()), operation);
+        for ancestor in ancestors(path) {
             self.note(&mut last, self.subtree.get(ancestor), operation);
         }
         if self.spelling == Spelling::Folded {
             let folded = fold(path);
-            self.note(&mut last, self.folded_literal.get(folded.as_path()), operation);
-            for ancestor in folded.ancestors() {
+            self.note(&mut last, self.folded_literal.get(folded.as_str()), operation);
+            for ancestor in ancestors(&folded) {
                 self.note(&mut last, self.folded_subtree.get(ancestor), operation);
             }
         }
@@ -84,12 +88,12 @@ impl<'a> Decider<'a> {
     /// The same for a path below `directory` that no rule names: what holds for its contents in general.
     pub fn decide_below(&self, operation: Operation, directory: &Utf8Path) -> Decision<'a> {
         let mut last = None;
-        for ancestor in directory.ancestors() {
+        for ancestor in ancestors(directory) {
             self.note(&mut last, self.subtree.get(ancestor), operation);
         }
         if self.spelling == Spelling::Folded {
             let folded = fold(directory);
-            for ancestor in folded.ancestors() {
+            for ancestor in ancestors(&folded) {
                 self.note(&mut last, self.folded_subtree.get(ancestor), operation);
             }
         }
@@ -100,8 +104,8 @@ impl<'a> Decider<'a> {
     pub fn allowed(&self, path: &Utf8Path) -> Operations {
         let folded = self.folded(path);
         let mut last = [None; Operation::ALL.len()];
-        self.note_all(&mut last, self.literal.get(path));
-        self.note_all(&mut last, folded.as_deref().and_then(|path| self.folded_literal.get(path)));
+        self.note_all(&mut last, self.literal.get(path.as_str()));
+        self.note_all(&mut last, folded.as_deref().and_then(|path| self.folded_literal.get(path.as_str())));
         self.allowed_by(last, path, folded.as_deref())
     }
 
@@ -135,10 +139,10 @@ impl<'a> Decider<'a> {
         path: &Utf8Path,
         folded: Option<&Utf8Path>,
     ) -> Operations {
-        for ancestor in path.ancestors() {
+        for ancestor in ancestors(path) {
             self.note_all(&mut last, self.subtree.get(ancestor));
         }
-        for ancestor in folded.into_iter().flat_map(Utf8Path::ancestors) {
+        for ancestor in folded.into_iter().flat_map(ancestors) {
             self.note_all(&mut last, self.folded_subtree.get(ancestor));
         }
         let allowed = Operation::ALL.into_iter().zip(last).filter(|(_, last)| self.answer(*last).allowed);
@@ -158,6 +162,15 @@ impl<'a> Decider<'a> {
         let rule = last.map(|at| &self.rules[at as usize]);
         Decision { allowed: rule.is_some_and(|rule| rule.effect == Effect::Allow), rule }
     }
+}
+
+/// A canonical path and everything above it, as text: comparing and hashing a path part by part takes several times as long.
+fn ancestors(path: &Utf8Path) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path.as_str()), |path| match path.rfind('/') {
+        Some(0) if path.len() > 1 => Some("/"),
+        Some(0) | None => None,
+        Some(at) => path.get(..at),
+    })
 }
 
 /// One spelling for all that a case- and normalisation-insensitive disk takes for the same.
