@@ -4,7 +4,7 @@ use super::Kind;
 use super::want::{Want, want};
 use crate::plan::{Decider, Operations};
 use camino::{Utf8Path, Utf8PathBuf};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// One path.
 #[derive(Debug)]
@@ -32,18 +32,20 @@ impl Tree {
         decider: &Decider<'_>,
         kind: &dyn Fn(&Utf8Path) -> Kind,
     ) -> Self {
-        let mut all = BTreeSet::from([Utf8PathBuf::from("/")]);
+        let mut all = vec![Utf8PathBuf::from("/")];
+        let mut seen = HashSet::from([String::from("/")]);
         for path in paths {
             let mut at = path.as_path();
-            while !all.contains(at) {
-                all.insert(at.to_path_buf());
+            while seen.insert(at.as_str().to_owned()) {
+                all.push(at.to_path_buf());
                 match at.parent() {
                     Some(parent) => at = parent,
                     None => break,
                 }
             }
         }
-        // Paths are ordered by component, so a parent comes right before what lies below it.
+        // By component, so that a parent comes right before what lies below it: a slash sorts before every other character.
+        all.sort_unstable_by(|a, b| by_component(a).cmp(by_component(b)));
         let mut nodes: Vec<Node> = Vec::with_capacity(all.len());
         let mut open: Vec<usize> = Vec::new();
         for path in all {
@@ -69,4 +71,8 @@ impl Tree {
         }
         Self { nodes }
     }
+}
+
+fn by_component(path: &Utf8Path) -> impl Iterator<Item = u8> {
+    path.as_str().bytes().map(|byte| if byte == b'/' { 0 } else { byte })
 }
