@@ -13,7 +13,7 @@ use crate::resolve::{self, Loader};
 use crate::source::{FileId, Sources};
 use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a run was asked to do with a profile.
 #[derive(Debug, Clone)]
@@ -117,13 +117,32 @@ fn own_files(
             .map_or_else(|_| path.to_path_buf(), |found| found.canonical)
     };
     let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
-    let mut own: Vec<bind::guards::OwnFile> = read
-        .chain(artifacts.iter().map(Utf8PathBuf::as_path))
-        .map(|path| bind::guards::OwnFile { path: canonical(path) })
-        .collect();
+    let mut paths: Vec<Utf8PathBuf> =
+        read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
+    // One profile must not rewrite another, nor what that was compiled into.
+    let places: BTreeSet<Utf8PathBuf> =
+        paths.iter().filter_map(|path| path.parent()).map(Utf8Path::to_path_buf).collect();
+    for place in places {
+        let names = host.read_dir(&place).unwrap_or_default();
+        paths.extend(names.iter().flat_map(|name| palisade_names(name)).map(|name| place.join(name)));
+    }
+    let mut own: Vec<bind::guards::OwnFile> =
+        paths.into_iter().map(|path| bind::guards::OwnFile { path }).collect();
     own.sort();
     own.dedup();
     own
+}
+
+/// The names that a file stands for, if it is Palisade's: itself, and for a profile what it is compiled into.
+fn palisade_names(name: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Some(stem) = name.strip_suffix(".palisade") {
+        names.extend([format!("{stem}.manifest.yaml"), format!("{stem}.sb")]);
+    } else if !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
+        return names;
+    }
+    names.push(name.to_owned());
+    names
 }
 
 /// Writes the artifact of a profile without errors. What cannot be compiled yet, or has no spelling, is a finding.

@@ -2,10 +2,12 @@
 
 use super::{BoundDenial, DeniedPath, gitignored};
 use crate::host::resolve::{resolve, resolve_parent};
+use crate::host::spelling::fold_name;
 use crate::host::{Host, HostError, ResolveError};
 use crate::policy::{DenialKind, Policy, PolicyPath};
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Finds every path that the policy's denials cover, in the policy's order.
 pub fn bind(host: &dyn Host, policy: &Policy) -> Vec<BoundDenial> {
@@ -53,11 +55,15 @@ fn glob(host: &dyn Host, statement: usize, pattern: &str) -> BoundDenial {
             return bound;
         }
     };
-    let Some(matcher) = matcher(pattern, &head) else { return bound };
+    let Some(pattern) = Pattern::new(pattern, &head, host.case_insensitive()) else {
+        let reason = "the pattern cannot be matched below it".into();
+        bound.unexamined.push(HostError::Other { path: head, reason });
+        return bound;
+    };
     let mut pending = vec![head];
     while let Some(directory) = pending.pop() {
         for (path, entry) in list(host, &directory, &mut bound.unexamined) {
-            if matcher.is_match(path.as_std_path()) {
+            if pattern.is_match(&path) {
                 bound.paths.push(DeniedPath { path, entry: Some(entry) });
             } else if entry.is_directory() {
                 pending.push(path);
@@ -96,17 +102,58 @@ fn unescape(part: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The pattern with its literal head replaced by where that head leads.
-fn matcher(pattern: &str, head: &Utf8Path) -> Option<GlobMatcher> {
-    let depth = literal_head(pattern).components().count() - 1;
-    let tail = pattern.split('/').filter(|part| !part.is_empty()).skip(depth).collect::<Vec<_>>().join("/");
-    let head = globset::escape(head.as_str().trim_end_matches('/'));
-    GlobBuilder::new(&format!("{head}/{tail}"))
-        .literal_separator(true)
-        .backslash_escape(true)
-        .build()
-        .ok()
-        .map(|glob| glob.compile_matcher())
+/// A pattern on one machine. What any of its readings matches is denied: a doubt denies.
+struct Pattern {
+    exact: GlobMatcher,
+    /// `globset` takes `?` and `[…]` to stand for one byte. Here every character beyond ASCII is one byte, and any of them matches any.
+    characters: Option<GlobMatcher>,
+    /// Where case does not matter: for folded paths.
+    folded: Vec<GlobMatcher>,
+}
+
+impl Pattern {
+    /// The pattern with its literal head replaced by where that head leads.
+    fn new(pattern: &str, head: &Utf8Path, fold_case: bool) -> Option<Self> {
+        let depth = literal_head(pattern).components().count() - 1;
+        let tail =
+            pattern.split('/').filter(|part| !part.is_empty()).skip(depth).collect::<Vec<_>>().join("/");
+        let pattern = format!("{}/{tail}", globset::escape(head.as_str().trim_end_matches('/')));
+        let compile = |pattern: &str| {
+            let mut builder = GlobBuilder::new(pattern);
+            builder.literal_separator(true).backslash_escape(true).case_insensitive(fold_case);
+            builder.build().ok().map(|glob| glob.compile_matcher())
+        };
+        let characters = if tail.contains(['?', '[']) { compile(&one_byte_each(&pattern)) } else { None };
+        let mut folded = Vec::new();
+        if fold_case {
+            let pattern = folded_text(&pattern);
+            folded.extend(compile(&pattern));
+            folded.extend(compile(&one_byte_each(&pattern)));
+        }
+        Some(Self { exact: compile(&pattern)?, characters, folded })
+    }
+
+    fn is_match(&self, path: &Utf8Path) -> bool {
+        let path = path.as_str();
+        if self.exact.is_match(path)
+            || self.characters.as_ref().is_some_and(|pattern| pattern.is_match(one_byte_each(path)))
+        {
+            return true;
+        }
+        let [plain, characters] = self.folded.as_slice() else { return false };
+        let path = folded_text(path);
+        plain.is_match(&path) || (!path.is_ascii() && characters.is_match(one_byte_each(&path)))
+    }
+}
+
+/// A text in which every character beyond ASCII is the one byte DEL, which stands behind all of ASCII, so that ranges stay ranges.
+fn one_byte_each(text: &str) -> String {
+    text.chars().map(|character| if character.is_ascii() { character } else { '\x7f' }).collect()
+}
+
+/// One spelling for all that a disk without case takes for the same, composed, so that `?` stands for what a person calls a character.
+fn folded_text(text: &str) -> String {
+    fold_name(text).nfc().collect()
 }
 
 /// The entries of a directory. What cannot be examined is noted and left out.
@@ -149,9 +196,30 @@ mod tests {
 
     #[test]
     fn special_characters_of_the_head_mean_themselves() {
-        let glob = matcher("/w\\[1\\]/*.pem", "/real[1]".into()).unwrap();
-        assert!(glob.is_match("/real[1]/a.pem"));
-        assert!(!glob.is_match("/real1/a.pem"));
-        assert!(!glob.is_match("/real[1]/b/a.pem"), "a star does not cross a slash");
+        let glob = Pattern::new("/w\\[1\\]/*.pem", "/real[1]".into(), false).unwrap();
+        assert!(glob.is_match("/real[1]/a.pem".into()));
+        assert!(!glob.is_match("/real1/a.pem".into()));
+        assert!(!glob.is_match("/real[1]/b/a.pem".into()), "a star does not cross a slash");
+        assert!(!glob.is_match("/real[1]/A.PEM".into()));
+    }
+
+    #[test]
+    fn a_question_mark_is_one_character_and_not_one_byte() {
+        let glob = |pattern| Pattern::new(pattern, "/w".into(), false).unwrap();
+        assert!(glob("/w/?.pem").is_match("/w/ä.pem".into()));
+        assert!(!glob("/w/?.pem").is_match("/w/ab.pem".into()));
+        assert!(glob("/w/[äö].pem").is_match("/w/ö.pem".into()));
+        assert!(glob("/w/[a-ö].pem").is_match("/w/ä.pem".into()));
+        assert!(glob("/w/[!a].pem").is_match("/w/ä.pem".into()));
+        assert!(!glob("/w/ä*").is_match("/w/öx".into()));
+    }
+
+    #[test]
+    fn where_case_does_not_matter_it_does_not_matter_to_patterns() {
+        let glob = |pattern| Pattern::new(pattern, "/W".into(), true).unwrap();
+        assert!(glob("/W/*.pem").is_match("/W/KEY.PEM".into()));
+        assert!(glob("/W/\u{e9}*").is_match("/W/E\u{301}x".into()));
+        assert!(glob("/W/?.pem").is_match("/W/E\u{301}.pem".into()));
+        assert!(!glob("/W/*.pem").is_match("/W/KEY.PEN".into()));
     }
 }

@@ -3,7 +3,7 @@
 //! something else for each reader. A tracked file that a pattern matches counts as ignored here: denying too much is the safe side.
 
 use super::denials::list;
-use super::{BoundDenial, DeniedPath};
+use super::{BoundDenial, DeniedPath, worktree};
 use crate::host::resolve::resolve;
 use crate::host::{Entry, Host, HostError, ResolveError};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -67,8 +67,7 @@ fn push_rules(
 ) -> usize {
     let before = rules.len();
     // Lowest precedence first: the repository's own exclude file, then the directory's.
-    for file in [".git/info/exclude", ".gitignore"] {
-        let path = directory.join(file);
+    for path in [exclude_file(host, directory), directory.join(".gitignore")] {
         match host.lstat(&path) {
             Ok(Some(entry)) if entry.is_file() => {}
             Ok(_) => continue,
@@ -77,19 +76,84 @@ fn push_rules(
                 continue;
             }
         }
-        match host.head(&path, MAX_IGNORE_BYTES) {
-            Ok(bytes) => {
-                let mut builder = GitignoreBuilder::new(directory);
-                for line in String::from_utf8_lossy(&bytes).lines() {
-                    // A line that is no pattern means nothing to git either.
-                    let _ = builder.add_line(None, line);
-                }
-                rules.extend(builder.build());
-            }
+        let read = host.head(&path, MAX_IGNORE_BYTES + 1);
+        match read.and_then(|bytes| patterns(host, directory, &path, &bytes)) {
+            Ok(patterns) => rules.push(patterns),
             Err(error) => unexamined.push(error),
         }
     }
     rules.len() - before
+}
+
+/// The repository's own exclude file: below `.git`, or where a `.git` file leads. Wherever that is, patterns found there only add to
+/// what is denied: nothing has less weight.
+fn exclude_file(host: &dyn Host, directory: &Utf8Path) -> Utf8PathBuf {
+    let dot_git = directory.join(".git");
+    let led = || {
+        let named = worktree::line(host, &dot_git).ok()?;
+        let git_dir = worktree::directory_at(host, directory, named.strip_prefix("gitdir: ")?).ok()?;
+        let common = worktree::line(host, &git_dir.join("commondir"));
+        Some(common.and_then(|common| worktree::directory_at(host, &git_dir, &common)).unwrap_or(git_dir))
+    };
+    led().unwrap_or(dot_git).join("info/exclude")
+}
+
+/// The patterns of one file.
+///
+/// # Errors
+/// A file that is too large, and a line that this program does not read as git does: to pass over it would leave open what git ignores.
+fn patterns(
+    host: &dyn Host,
+    directory: &Utf8Path,
+    path: &Utf8Path,
+    bytes: &[u8],
+) -> Result<Gitignore, HostError> {
+    let refuse = |reason: String| HostError::Other { path: path.to_path_buf(), reason };
+    if bytes.len() > MAX_IGNORE_BYTES {
+        return Err(refuse("it is larger than 1 MiB".into()));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let mut builder = GitignoreBuilder::new(directory);
+    // As `core.ignoreCase`, which git sets where the disk is so.
+    let _ = builder.case_insensitive(host.case_insensitive());
+    for (number, line) in text.strip_prefix('\u{feff}').unwrap_or(&text).lines().enumerate() {
+        let added = as_glob(line).is_some_and(|line| builder.add_line(None, &line).is_ok());
+        if !added {
+            return Err(refuse(format!("line {} holds a pattern that is not understood", number + 1)));
+        }
+    }
+    builder.build().map_err(|error| refuse(error.to_string()))
+}
+
+/// A line of git's as `ignore` reads it, which gives braces a meaning that they do not have to git (gitignore(5)). `None` for what the two
+/// read differently in another way: classes of classes (`[[:alpha:]]`) and escapes in classes.
+fn as_glob(line: &str) -> Option<String> {
+    if line.starts_with('#') {
+        return Some(line.to_owned());
+    }
+    let mut glob = String::with_capacity(line.len());
+    let mut characters = line.chars().peekable();
+    let mut class: Option<usize> = None;
+    while let Some(character) = characters.next() {
+        match (character, class) {
+            ('\\', Some(_)) => return None,
+            ('[', Some(_)) if matches!(characters.peek(), Some(':' | '.' | '=')) => return None,
+            ('\\', None) => {
+                glob.push(character);
+                glob.extend(characters.next());
+                continue;
+            }
+            ('[', None) => class = Some(0),
+            // The first in a class means itself, also behind its negation.
+            (']', Some(length)) if length > 0 => class = None,
+            ('!' | '^', Some(0)) => {}
+            (_, Some(length)) => class = Some(length + 1),
+            ('{' | '}', None) => glob.push('\\'),
+            (_, None) => {}
+        }
+        glob.push(character);
+    }
+    Some(glob)
 }
 
 struct Walk<'a> {

@@ -2,7 +2,7 @@
 //! program acts on what they hold: git runs hooks, an editor runs tasks, an agent starts the servers its configuration names.
 
 use super::Guard;
-use crate::host::resolve::resolve_parent;
+use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Host, Kind};
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -92,8 +92,12 @@ pub fn git_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
         Ok(Some(entry)) if entry.is_directory() => {
             let mut guards = repository_guards(host, git);
             modules(host, &git.join("modules"), &mut guards);
-            for worktree in directories(host, &git.join("worktrees")) {
-                guards.extend(linked_guards(host, &worktree));
+            let worktrees = git.join("worktrees");
+            match directories(host, &worktrees) {
+                Some(worktrees) => {
+                    guards.extend(worktrees.iter().flat_map(|worktree| linked_guards(host, worktree)));
+                }
+                None => guards.push(guard(host, worktrees, GIT_FILE)),
             }
             guards
         }
@@ -123,7 +127,11 @@ pub fn linked_guards(host: &dyn Host, git_dir: &Utf8Path) -> Vec<Guard> {
 
 /// Of the repositories of submodules, whose names may hold slashes.
 fn modules(host: &dyn Host, directory: &Utf8Path, guards: &mut Vec<Guard>) {
-    for module in directories(host, directory) {
+    let Some(found) = directories(host, directory) else {
+        guards.push(guard(host, directory.to_path_buf(), GIT_CONFIG));
+        return;
+    };
+    for module in found {
         if matches!(host.lstat(&module.join("HEAD")), Ok(Some(_))) {
             guards.extend(git_guards(host, &module));
         } else {
@@ -132,13 +140,32 @@ fn modules(host: &dyn Host, directory: &Utf8Path, guards: &mut Vec<Guard>) {
     }
 }
 
-fn directories(host: &dyn Host, directory: &Utf8Path) -> Vec<Utf8PathBuf> {
-    if !matches!(host.lstat(directory), Ok(Some(entry)) if entry.is_directory()) {
+/// The directories in a directory; `None` where that cannot be told, and then all of it is to be guarded.
+fn directories(host: &dyn Host, directory: &Utf8Path) -> Option<Vec<Utf8PathBuf>> {
+    match host.lstat(directory) {
+        Ok(Some(entry)) if entry.is_directory() => {}
+        Ok(None) => return Some(Vec::new()),
+        _ => return None,
+    }
+    let paths = host.read_dir(directory).ok()?.into_iter().map(|name| directory.join(name));
+    Some(paths.filter(|path| matches!(host.lstat(path), Ok(Some(entry)) if entry.is_directory())).collect())
+}
+
+/// What a guard at a symlink must guard as well: the links it goes through and what is at their end. Whoever acts on the
+/// guarded name follows them.
+pub fn behind(host: &dyn Host, link: &Guard) -> Vec<Guard> {
+    if !is_symlink(link) {
         return Vec::new();
     }
-    let names = host.read_dir(directory).unwrap_or_default();
-    let paths = names.into_iter().map(|name| directory.join(name));
-    paths.filter(|path| matches!(host.lstat(path), Ok(Some(entry)) if entry.is_directory())).collect()
+    let Ok(found) = resolve(host, &link.path) else { return Vec::new() };
+    let mut guards: Vec<Guard> =
+        found.hops.iter().skip(1).map(|hop| guard(host, hop.link.clone(), link.reason)).collect();
+    if link.path.file_name() == Some(".git") {
+        guards.extend(git_guards(host, &found.canonical));
+    } else {
+        guards.push(guard(host, found.canonical, link.reason));
+    }
+    guards
 }
 
 /// A guard on a path at which, where it is missing, not even an empty directory may stand: git would stop at it.

@@ -13,8 +13,8 @@ pub mod system;
 pub mod tools;
 pub mod worktree;
 
-use crate::host::resolve::resolve;
-use crate::host::{Entry, Host, HostError, Resolution, ResolveError};
+use crate::host::resolve::{resolve, resolve_parent};
+use crate::host::{Entry, Hop, Host, HostError, Resolution, ResolveError};
 use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
 use camino::{Utf8Path, Utf8PathBuf};
 use guards::OwnFile;
@@ -79,7 +79,7 @@ pub struct Guard {
 /// A protected file that has other names, or a path that kept this from being checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkFact {
-    /// `path`, protected by what `protected` names, has `links` hard links of which `known` lie under the same protection.
+    /// `path`, protected by what `protected` names, has `links` hard links of which `known` are protected as much as it is.
     Linked {
         path: Utf8PathBuf,
         protected: Utf8PathBuf,
@@ -195,7 +195,10 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
         binding.root_of(&policy.workspace).map(|_| workspace)
     };
     binding.working_directory = policy.working_directory.clone().or_else(default).as_ref().map(bound);
-    binding.links = links::check(host, &outermost(binding.protected(policy)));
+    let denied = outermost(binding.denied());
+    let holds = |path: &Utf8Path| denied.iter().any(|(top, _)| path.starts_with(top));
+    let others = binding.write_protected(policy).into_iter().filter(|(path, _)| !holds(path)).collect();
+    binding.links = links::check(host, &denied, &outermost(others));
     binding
 }
 
@@ -225,10 +228,17 @@ fn bind_guards(
             guards.extend(guards::linked_guards(host, git_dir));
         }
     }
-    guards.sort_by(|a, b| a.path.cmp(&b.path));
+    let writable = |path: &Utf8Path| writable_root(policy, roots, path);
+    let behind: Vec<Guard> = guards.iter().flat_map(|guard| guards::behind(host, guard)).collect();
+    guards.extend(behind.into_iter().filter(|guard| writable(&guard.path)));
+    guards.sort_by(|a, b| a.path.cmp(&b.path).then(b.own.cmp(&a.own)));
     guards.dedup_by(|a, b| a.path == b.path);
     for (at, unguard) in policy.unguards.iter().enumerate() {
-        let Ok(lifted) = resolve(host, &unguard.path.path) else { continue };
+        // What is lifted is the name that was written: a command that may put a link there, or on the way, must not choose what else is.
+        let Ok(lifted) = resolve_parent(host, &unguard.path.path) else { continue };
+        if lifted.hops.iter().any(|hop| writable(&hop.link)) {
+            continue;
+        }
         for guard in &mut guards {
             if guard.path.starts_with(&lifted.canonical) {
                 guard.lifted_by = Some(at);
@@ -238,7 +248,26 @@ fn bind_guards(
     guards
 }
 
+/// Whether the innermost root that holds a path is writable.
+fn writable_root(policy: &Policy, roots: &[BoundPath], path: &Utf8Path) -> bool {
+    let holding = policy.roots.iter().zip(roots).filter_map(|(root, bound)| {
+        let top = bound.canonical().filter(|top| path.starts_with(top))?;
+        Some((top.as_str().len(), root.access))
+    });
+    holding.max().is_some_and(|(_, access)| access == Access::ReadWrite)
+}
+
 impl Binding {
+    /// Whether the innermost root that holds a canonical path is writable.
+    pub fn is_writable(&self, policy: &Policy, path: &Utf8Path) -> bool {
+        writable_root(policy, &self.roots, path)
+    }
+
+    /// Whether one of these links stands where a command may write, so that an earlier command may have put it there.
+    pub fn is_plantable(&self, policy: &Policy, hops: &[Hop]) -> bool {
+        hops.iter().any(|hop| self.is_writable(policy, &hop.link))
+    }
+
     /// The roots that exist and are directories, outermost first, each path once, with the index of its statement.
     pub fn usable_roots(&self) -> Vec<(usize, &Utf8Path, &Entry)> {
         let mut usable: Vec<(usize, &Utf8Path, &Entry)> = self
@@ -262,13 +291,16 @@ impl Binding {
         usable.iter().rev().find(|(_, root, _)| path.starts_with(root)).map(|&(at, root, _)| (at, root))
     }
 
-    /// The paths that are denied, guarded, or read-only inside a writable root, with what stands there.
-    pub fn protected(&self, policy: &Policy) -> Vec<(Utf8PathBuf, Option<Entry>)> {
+    /// The paths that are denied, with what stands there.
+    pub fn denied(&self) -> Vec<(Utf8PathBuf, Option<Entry>)> {
         let denied = self.denials.iter().flat_map(|denial| &denial.paths);
-        let mut paths: Vec<(Utf8PathBuf, Option<Entry>)> =
-            denied.map(|denied| (denied.path.clone(), denied.entry.clone())).collect();
+        denied.map(|denied| (denied.path.clone(), denied.entry.clone())).collect()
+    }
+
+    /// The paths that are guarded, or read-only inside a writable root, with what stands there.
+    pub fn write_protected(&self, policy: &Policy) -> Vec<(Utf8PathBuf, Option<Entry>)> {
         let guards = self.guards.iter().filter(|guard| guard.lifted_by.is_none());
-        paths.extend(guards.map(|guard| (guard.path.clone(), guard.entry.clone())));
+        let mut paths: Vec<_> = guards.map(|guard| (guard.path.clone(), guard.entry.clone())).collect();
         let usable = self.usable_roots();
         for &(at, path, entry) in &usable {
             let inside_writable = usable.iter().any(|&(outer, outer_path, _)| {

@@ -40,7 +40,8 @@ fn look(host: &dyn Host, directory: &Utf8Path) -> Result<Worktree, String> {
     Ok(Worktree::Linked { git_dir, common_dir })
 }
 
-fn line(host: &dyn Host, path: &Utf8Path) -> Result<String, String> {
+/// The one line of a file, without its end.
+pub(super) fn line(host: &dyn Host, path: &Utf8Path) -> Result<String, String> {
     let entry = host.lstat(path).map_err(|error| error.to_string())?;
     if !entry.is_some_and(|entry| entry.is_file()) {
         return Err(format!("`{path}` is not a file"));
@@ -50,7 +51,8 @@ fn line(host: &dyn Host, path: &Utf8Path) -> Result<String, String> {
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-fn directory_at(host: &dyn Host, base: &Utf8Path, written: &str) -> Result<Utf8PathBuf, String> {
+/// The directory at a path as git writes it: relative to `base`.
+pub(super) fn directory_at(host: &dyn Host, base: &Utf8Path, written: &str) -> Result<Utf8PathBuf, String> {
     let found = resolve(host, &base.join(written)).map_err(|error| error.to_string())?;
     match found.entry {
         Some(entry) if entry.is_directory() => Ok(found.canonical),

@@ -1,6 +1,7 @@
 //! `palisade exec`: run a command behind a compiled artifact.
 
 use super::Exit;
+use super::input::read_text;
 use super::output::fail;
 use crate::exec::{self, Command};
 use crate::manifest;
@@ -45,7 +46,7 @@ pub fn run(args: &Args) -> Exit {
         let help = "compile it first, or use `palisade run`";
         return refuse(&format!("`{}` is a profile, not a manifest", args.manifest), help);
     }
-    let text = match std::fs::read_to_string(&args.manifest) {
+    let text = match read_text(&args.manifest) {
         Ok(text) => text,
         Err(error) => {
             return refuse(

@@ -1,8 +1,8 @@
 //! `palisade host record`: write down what compiling a profile asks of this machine.
 
 use super::Exit;
-use super::input::{BindArgs, read_profile};
-use super::output::{fail, findings_aside, print};
+use super::input::{BindArgs, absolute, read_profile};
+use super::output::{fail, findings_aside, print, write_atomically};
 use crate::host::record::Recorder;
 use crate::pipeline;
 use crate::resolve::LiveLoader;
@@ -55,7 +55,7 @@ fn record(args: &RecordArgs) -> Result<Exit, Exit> {
     let text = recorder.recording().map_err(|error| fail(Exit::Failure, &error.to_string(), None))?;
     match &args.output {
         None => print(&text),
-        Some(path) => std::fs::write(path, text)
+        Some(path) => write_atomically(&absolute(path)?, &text)
             .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?,
     }
     Ok(Exit::Clean)

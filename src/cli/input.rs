@@ -54,7 +54,7 @@ impl BindArgs {
     pub fn machine(&self) -> Result<Machine, Exit> {
         let (host, recorded_workspace): (Box<dyn Host>, Option<Utf8PathBuf>) = match &self.host {
             Some(path) => {
-                let text = std::fs::read_to_string(path)
+                let text = read_text(path)
                     .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be read: {error}"), None))?;
                 let host = RecordedHost::from_yaml(&text, path.as_str())
                     .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
@@ -110,6 +110,13 @@ pub fn read_profile(sources: &mut Sources, path: &Utf8Path) -> Result<FileId, Ex
     let place = place.map(absolute).transpose()?;
     syntax::load(sources, name, place.as_deref(), bytes)
         .map_err(|error| fail(Exit::Usage, &error.to_string(), None))
+}
+
+/// The text of a plain file.
+pub fn read_text(path: &Utf8Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Opens what must be a plain file. A pipe or a device in a repository must not hang or feed a check.

@@ -43,7 +43,7 @@ impl From<Exit> for ExitCode {
 
 /// Check, compile and enforce sandbox profiles for AI agents and local MCP servers.
 #[derive(Parser)]
-#[command(name = "palisade", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "palisade", version, max_term_width = 80, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

@@ -97,11 +97,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
 fn subject_path(args: &Args, question: Question, home: &Utf8Path) -> Result<String, Exit> {
     let text = &args.subject;
     let is_name = question == Question::Operation(Operation::Exec) && !text.contains('/');
-    if is_name || args.bind.host.is_some() {
-        return Ok(text.clone());
-    }
     if let Some(below) = text.strip_prefix("~/") {
         return Ok(home.join(below).into_string());
+    }
+    if is_name || args.bind.host.is_some() {
+        return Ok(text.clone());
     }
     Ok(absolute(Utf8Path::new(text))?.into_string())
 }

@@ -179,10 +179,8 @@ impl Builder<'_> {
             let Worktree::Linked { git_dir, common_dir } = &bound.worktree else { continue };
             let origin = self.statement(OriginKind::Worktree, bound.asked.span);
             self.rule(Effect::Allow, Operations::READING, Scope::Subtree, common_dir, origin.clone());
-            let writable = self
-                .binding
-                .root_of(&bound.asked.path)
-                .is_some_and(|(at, _)| self.policy.roots[at].access == Access::ReadWrite);
+            let writable = crate::host::resolve::resolve(self.host, &bound.asked.path)
+                .is_ok_and(|top| self.binding.is_writable(self.policy, &top.canonical));
             if !writable {
                 continue;
             }
@@ -201,6 +199,10 @@ impl Builder<'_> {
     fn executables(&mut self) {
         for bound in &self.binding.executables {
             let Ok(found) = &bound.found else { continue };
+            // A link that a command may have put there must not choose what the next one may run.
+            if self.binding.is_plantable(self.policy, &found.hops) {
+                continue;
+            }
             let origin = self.statement(OriginKind::Executable, bound.asked.span);
             let operations = Operations::RUNNING;
             self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin);

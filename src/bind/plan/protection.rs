@@ -17,10 +17,10 @@ impl Builder<'_> {
             protected.push(Protected {
                 path: guard.path.clone(),
                 protection: Protection::Guarded,
-                presence: match guard.own {
-                    true => Presence::File,
-                    false if guard.keep_absent => Presence::Absent,
-                    false => presence(guard.entry.as_ref()),
+                presence: match &guard.entry {
+                    None if guard.own => Presence::File,
+                    None if guard.keep_absent => Presence::Absent,
+                    entry => presence(entry.as_ref()),
                 },
                 origin,
             });

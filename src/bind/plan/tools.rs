@@ -3,6 +3,7 @@
 use super::{Binding, Builder};
 use crate::bind::tools::{Grant, Lookup, Tool};
 use crate::plan::{Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
+use crate::source::Sources;
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 
@@ -53,7 +54,9 @@ impl Builder<'_> {
                 Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
             self.share(&mut shared, shell, &origin);
         }
-        self.rules.extend(shared.into_iter().map(|((path, scope), shared)| rule(path, scope, shared)));
+        let sources = self.sources;
+        self.rules
+            .extend(shared.into_iter().map(|((path, scope), shared)| rule(sources, path, scope, shared)));
         planned.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
         planned.dedup_by(|a, b| a.name == b.name && a.path == b.path);
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
@@ -76,7 +79,8 @@ impl Builder<'_> {
     }
 }
 
-fn rule(path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
+/// The rule of one path, named after the statement that asks for it first.
+fn rule(sources: &Sources, path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
     let Shared { operations, role, mut users, origin } = shared;
     users.sort();
     users.dedup();
@@ -87,6 +91,10 @@ fn rule(path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
         [] => role.to_owned(),
     };
     let span = origin.and_then(|origin| origin.span);
+    let text = match span {
+        Some(span) => format!("{} {text}", sources.place(span)),
+        None => text,
+    };
     Rule {
         effect: Effect::Allow,
         operations,

@@ -3,16 +3,18 @@ use crate::lint::Context;
 use crate::lint::places::is_readable;
 
 rule! {
-    /// An `executable` path that cannot be read.
+    /// An `executable` path at which nothing can run.
     ///
     /// ## What it does
     ///
-    /// Reports an `executable` outside every root, or one that is denied.
+    /// Reports an `executable` outside every root, one that is denied, and one that goes through a symbolic link in
+    /// a writable root.
     ///
     /// ## Why it is bad
     ///
     /// A program that cannot be read does not run, so the statement does nothing; the day a root is added
-    /// around it, it opens more than its reader sees.
+    /// around it, it opens more than its reader sees. A link in a writable root may have been put there by a command
+    /// of an earlier run: it must not choose what the next one may run.
     ///
     /// ## Example
     ///
@@ -34,7 +36,7 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Remove it, add the root that holds it, or name a single program with `tool "PATH"`.
+    /// Remove it, state the real path, add the root that holds it, or name a single program with `tool "PATH"`.
     name: "useless-executable",
     severity: Warning,
     allowable: true,
@@ -44,7 +46,16 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let decider = context.plan.decider();
     for bound in &context.binding.executables {
-        let Some(path) = bound.canonical() else { continue };
+        let Ok(found) = &bound.found else { continue };
+        let path = &found.canonical;
+        if let Some(hop) = found.hops.iter().find(|hop| context.binding.is_writable(context.policy, &hop.link)) {
+            findings.push(
+                INFO.finding(format!("the executable path `{}` goes through a link that a command may replace", bound.asked.path))
+                    .at(bound.asked.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
+                    .help(format!("nothing can run there: state the real path, `{path}`, if that is what is meant")),
+            );
+            continue;
+        }
         if is_readable(&decider, path) {
             continue;
         }

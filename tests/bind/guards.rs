@@ -1,0 +1,211 @@
+//! What is kept from being written without being asked.
+
+use crate::road::{machine, profile, walk, walk_text};
+use palisade::plan::{Operation, Presence, Protection};
+
+const CHANGES: [Operation; 4] = [Operation::Write, Operation::Create, Operation::Remove, Operation::Link];
+
+#[track_caller]
+fn guarded(entries: &[&str], paths: &[&str]) {
+    let walked = walk(&machine(entries), "root \"/w\" read-write");
+    for path in paths {
+        for operation in CHANGES {
+            assert!(!walked.allows(operation, path), "{operation:?} {path}");
+        }
+        assert!(walked.allows(Operation::Read, path), "read {path}");
+    }
+}
+
+#[track_caller]
+fn open(entries: &[&str], paths: &[&str]) {
+    let walked = walk(&machine(entries), "root \"/w\" read-write");
+    for path in paths {
+        assert!(walked.allows(Operation::Write, path), "{path}");
+        assert!(walked.allows(Operation::Create, path), "{path}");
+    }
+}
+
+#[test]
+fn names_that_others_act_on_there_or_not() {
+    let repository = ["/w/.git/HEAD: file", "/w/.git/config: file", "/w/.vscode/tasks.json: file"];
+    guarded(
+        &repository,
+        &[
+            "/w/.git/hooks",
+            "/w/.git/hooks/pre-commit",
+            "/w/.git/config",
+            "/w/.git/config.worktree",
+            "/w/.git/commondir",
+            "/w/.vscode",
+            "/w/.vscode/tasks.json",
+            "/w/.mcp.json",
+            "/w/.claude/settings.json",
+            "/w/.idea",
+            "/w/.bashrc",
+            "/w/palisade.toml",
+        ],
+    );
+    open(
+        &repository,
+        &["/w/.git/index", "/w/.git/objects/ab/cd", "/w/.git/refs/heads/x", "/w/.github/x", "/w/src/a"],
+    );
+}
+
+#[test]
+fn a_read_only_root_needs_none() {
+    assert_eq!(walk(&machine(&["/w/.git/HEAD: file"]), "root \"/w\" read-only").guarded(), [""; 0]);
+}
+
+#[test]
+fn where_there_is_no_repository_none_can_be_made() {
+    guarded(&["/w/src: directory"], &["/w/.git", "/w/.git/config", "/w/.git/hooks/post-checkout"]);
+}
+
+#[test]
+fn what_a_git_file_says_stays() {
+    guarded(&["/w/.git: { head: \"gitdir: /repo/.git/worktrees/w\\n\" }"], &["/w/.git"]);
+}
+
+#[test]
+fn missing_parts_are_protected_at_their_first_missing_directory() {
+    let walked = walk(&machine(&["/w/.git/HEAD: file"]), "root \"/w\" read-write");
+    let presence =
+        |path: &str| walked.plan().protected.iter().find(|entry| entry.path == path).map(|it| it.presence);
+    assert_eq!(presence("/w/.git/hooks"), Some(Presence::Missing));
+    assert_eq!(presence("/w/.git/commondir"), Some(Presence::Absent));
+    assert_eq!(presence("/w/.claude"), Some(Presence::Missing));
+}
+
+#[test]
+fn submodules_and_linked_worktrees_inside() {
+    guarded(
+        &[
+            "/w/.git/HEAD: file",
+            "/w/.git/modules/a/HEAD: file",
+            "/w/.git/modules/group/b/HEAD: file",
+            "/w/.git/modules/group/b/modules/c/HEAD: file",
+            "/w/.git/worktrees/t/HEAD: file",
+        ],
+        &[
+            "/w/.git/modules/a/hooks/x",
+            "/w/.git/modules/a/config",
+            "/w/.git/modules/group/b/config",
+            "/w/.git/modules/group/b/modules/c/hooks",
+            "/w/.git/worktrees/t/commondir",
+            "/w/.git/worktrees/t/gitdir",
+            "/w/.git/worktrees/t/config.worktree",
+        ],
+    );
+}
+
+#[test]
+fn a_directory_of_repositories_that_cannot_be_listed_is_guarded_whole() {
+    let locked = "{ kind: directory, refused: { list: denied } }";
+    guarded(
+        &[
+            "/w/.git/HEAD: file",
+            &format!("/w/.git/modules: {locked}"),
+            &format!("/w/.git/worktrees: {locked}"),
+        ],
+        &["/w/.git/modules/a/hooks/x", "/w/.git/modules", "/w/.git/worktrees/t/commondir"],
+    );
+}
+
+#[test]
+fn behind_a_link_the_target_is_guarded_too() {
+    let entries = [
+        "/w/.git: -> store/repository",
+        "/w/store/repository/HEAD: file",
+        "/w/store/repository/hooks: -> ../../shared-hooks",
+        "/w/shared-hooks/pre-commit: file",
+        "/w/.vscode: -> middle",
+        "/w/middle: -> editor",
+        "/w/editor/tasks.json: file",
+        "/w/.mcp.json: -> servers/not-yet.json",
+    ];
+    guarded(
+        &entries,
+        &[
+            "/w/.git",
+            "/w/store/repository/config",
+            "/w/store/repository/hooks",
+            "/w/middle",
+            "/w/editor",
+            "/w/editor/tasks.json",
+            "/w/.vscode",
+            "/w/servers",
+        ],
+    );
+    open(&entries, &["/w/store/other", "/w/store/repository/index"]);
+    let walked = walk(&machine(&entries), "root \"/w\" read-write");
+    assert!(!walked.allows(Operation::Remove, "/w/store"), "it holds what is guarded");
+}
+
+#[test]
+fn a_link_out_of_every_root_needs_no_guard_behind_it() {
+    let walked =
+        walk(&machine(&["/w/.vscode: -> /else/editor", "/else/editor/x: file"]), "root \"/w\" read-write");
+    assert!(walked.guarded().iter().all(|path| path.starts_with("/w/")));
+}
+
+#[test]
+fn unguard_lifts_one_or_a_whole_tree() {
+    let host = machine(&["/w/.git/HEAD: file", "/w/.vscode/tasks.json: file"]);
+    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w/.vscode\" because \"ours\"");
+    assert!(walked.allows(Operation::Write, "/w/.vscode/tasks.json"));
+    assert!(!walked.allows(Operation::Write, "/w/.git/config"));
+    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w/.git\" because \"ours\"");
+    assert!(walked.allows(Operation::Write, "/w/.git/config"));
+    assert!(walked.allows(Operation::Create, "/w/.git/hooks/x"));
+    assert!(!walked.allows(Operation::Write, "/w/.vscode/tasks.json"));
+    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w\" because \"ours\"");
+    assert_eq!(walked.guarded(), [""; 0]);
+}
+
+#[test]
+fn a_link_at_an_unguarded_name_lifts_nothing_else() {
+    let statements = "root \"/w\" read-write\nunguard \"/w/.vscode\" because \"ours\"";
+    for entries in
+        [vec!["/w/.git/HEAD: file", "/w/.vscode: -> .git"], vec!["/w/.git/HEAD: file", "/w/.vscode: -> ."]]
+    {
+        let walked = walk(&machine(&entries), statements);
+        assert!(!walked.allows(Operation::Write, "/w/.git/config"), "{entries:?}");
+        assert!(!walked.allows(Operation::Create, "/w/.git/hooks/x"), "{entries:?}");
+    }
+    let host = machine(&["/w/.git/HEAD: file", "/w/sub: -> .git"]);
+    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w/sub/hooks\" because \"ours\"");
+    assert!(!walked.allows(Operation::Create, "/w/.git/hooks/x"));
+}
+
+#[test]
+fn own_files_are_guarded_and_so_are_those_of_other_profiles() {
+    let host = machine(&[
+        "/w/policies/case.palisade: -> real.palisade",
+        "/w/policies/real.palisade: file",
+        "/w/policies/other.palisade: file",
+        "/w/policies/old.manifest.yaml: file",
+        "/w/policies/notes.md: file",
+    ]);
+    let text = profile("root \"/w\" read-write");
+    let walked = walk_text(&host, &text, "case.palisade", Some("/w/policies/case.palisade"));
+    for name in [
+        "case.palisade",
+        "real.palisade",
+        "other.palisade",
+        "old.manifest.yaml",
+        "case.manifest.yaml",
+        "case.sb",
+        "other.manifest.yaml",
+        "other.sb",
+    ] {
+        for operation in CHANGES {
+            assert!(!walked.allows(operation, &format!("/w/policies/{name}")), "{operation:?} {name}");
+        }
+    }
+    assert!(walked.allows(Operation::Write, "/w/policies/notes.md"));
+    assert!(!walked.allows(Operation::Remove, "/w/policies"));
+    // Whether or not it has been compiled before.
+    let manifest =
+        walked.plan().protected.iter().find(|entry| entry.path == "/w/policies/case.manifest.yaml").unwrap();
+    assert_eq!((manifest.protection, manifest.presence), (Protection::Guarded, Presence::File));
+}

@@ -1,0 +1,12 @@
+//! What each statement is on a machine.
+
+#[path = "../support/road.rs"]
+mod road;
+
+mod base;
+mod denials;
+mod environment;
+mod gitignored;
+mod guards;
+mod links;
+mod worktree;
