@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 10;
 
+/// A name and a way to make the command anew.
+type Contestant = (&'static str, Box<dyn Fn() -> Command>);
+
 fn main() {
     // A workspace that has everything that is guarded: both programs mount over what is there.
     compare("the same mounts", true);
@@ -49,7 +52,7 @@ fn compare(title: &str, guards_present: bool) {
     let text = fs::read_to_string(&manifest_path).expect("a manifest");
     let manifest = manifest::read(&text).expect("a manifest");
 
-    let mut commands: Vec<(&str, Box<dyn Fn() -> Command>)> = vec![
+    let mut commands: Vec<Contestant> = vec![
         ("bare", Box::new(|| Command::new("/usr/bin/true"))),
         (
             "palisade",
