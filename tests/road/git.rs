@@ -1,0 +1,88 @@
+//! Repositories as git lays them out (gitrepository-layout(5)), made by hand.
+
+use crate::workspace::Workspace;
+
+/// A repository `repo` and the workspace `project` as a linked worktree of it.
+fn linked(workspace: &Workspace) {
+    let (repository, project) = (workspace.path("repo"), workspace.path("project"));
+    for (path, text) in [
+        ("repo/.git/HEAD", "ref: refs/heads/main\n".to_owned()),
+        ("repo/.git/config", "[core]\n".into()),
+        ("repo/.git/hooks/pre-commit", "#!/bin/sh\n".into()),
+        ("repo/.git/objects/aa/bb", "object\n".into()),
+        ("repo/.git/refs/heads/main", "0\n".into()),
+        ("repo/.git/worktrees/project/HEAD", "ref: refs/heads/task\n".into()),
+        ("repo/.git/worktrees/project/commondir", "../..\n".into()),
+        ("repo/.git/worktrees/project/gitdir", format!("{}/.git\n", project.display())),
+        ("project/.git", format!("gitdir: {}/.git/worktrees/project\n", repository.display())),
+    ] {
+        workspace.write(path, &text);
+    }
+}
+
+#[test]
+fn a_linked_worktree_gets_what_a_commit_writes_and_no_more() {
+    let workspace = Workspace::new();
+    linked(&workspace);
+    workspace.compiled("root \"$workspace\" read-write\ngit-worktree \"$workspace\"");
+    let git = "../repo/.git";
+    for (line, works) in [
+        (format!("read line < {git}/config"), true),
+        (format!("echo 1 > {git}/refs/heads/task"), true),
+        (format!("echo 1 > {git}/objects/aa/new"), true),
+        (format!("echo 1 > {git}/worktrees/project/index"), true),
+        (format!("echo 1 > {git}/worktrees/project/commondir"), false),
+        (format!("echo 1 > {git}/worktrees/project/gitdir"), false),
+        (format!("echo 1 > {git}/worktrees/project/config.worktree"), false),
+        (format!("echo 1 > {git}/config"), false),
+        (format!("echo 1 > {git}/hooks/post-commit"), false),
+        (format!("echo 1 > {git}/HEAD"), false),
+        ("echo 1 > .git".to_owned(), false),
+        ("echo 1 > ../repo/new".to_owned(), false),
+    ] {
+        let ran = workspace.exec(&line);
+        assert_eq!(ran.code == Some(0), works, "{line}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_planted_git_file_grants_nothing() {
+    let workspace = Workspace::new();
+    linked(&workspace);
+    workspace.write("repo/.git/worktrees/project/gitdir", "/somewhere/else/.git\n");
+    let ran = workspace.compile("root \"$workspace\" read-write\ngit-worktree \"$workspace\"");
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("refused-worktree"), "{}", ran.err);
+}
+
+#[test]
+fn what_names_hooks_and_commands_in_ones_own_repository_is_guarded() {
+    let workspace = Workspace::new();
+    workspace.write("project/.git/HEAD", "ref: refs/heads/main\n");
+    workspace.write("project/.git/config", "[core]\n");
+    workspace.write("project/.git/hooks/pre-commit.sample", "#!/bin/sh\n");
+    workspace.compiled("root \"$workspace\" read-write");
+    for (line, works) in [
+        ("echo 1 > .git/index", true),
+        ("echo 1 > .git/config", false),
+        ("echo 1 > .git/hooks/pre-commit", false),
+        ("echo 1 > .git/config.worktree", false),
+    ] {
+        let ran = workspace.exec(line);
+        assert_eq!(ran.code == Some(0), works, "{line}: {}", ran.err);
+    }
+    // Nothing may stand in for this one, since git would stop at it: making it ends the command, and it is moved away.
+    let ran = workspace.exec("echo ../evil > .git/commondir; while :; do :; done");
+    assert_eq!(ran.code, Some(125), "{}", ran.err);
+    assert!(ran.err.contains("violation"), "{}", ran.err);
+    assert!(!workspace.path("project/.git/commondir").exists());
+    assert!(workspace.path("project/.git/commondir.quarantined-0").exists());
+}
+
+#[test]
+fn a_workspace_without_a_repository_gets_none_by_stealth() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-write");
+    assert_ne!(workspace.exec("echo 1 > .git/config").code, Some(0));
+    assert_ne!(workspace.exec("echo 'gitdir: evil' > .git").code, Some(0));
+}

@@ -1,0 +1,140 @@
+//! What a command can and cannot do.
+
+use crate::workspace::Workspace;
+
+const PROFILE: &str = r#"
+    root "$workspace" read-write
+    root "$workspace/vendor" read-only
+    deny "$workspace/.env"
+    deny "$workspace/keys"
+"#;
+
+#[test]
+fn what_is_granted_works_and_what_is_denied_does_not() {
+    let workspace = Workspace::new();
+    workspace.compiled(PROFILE);
+    let before = workspace.listing();
+    for (line, works) in [
+        ("read line < src/main.c && echo \"$line\"", true),
+        ("echo x > src/main.c", true),
+        ("echo x > /tmp/scratch && read line < /tmp/scratch", true),
+        ("read line < vendor/lib.c", true),
+        ("echo x > vendor/lib.c", false),
+        ("echo x > vendor/new.c", false),
+        ("read line < .env", false),
+        ("read line < keys/deep/id", false),
+        ("echo x > .env", false),
+        ("echo x > keys/new", false),
+        ("read line < ../outside/note", false),
+        ("echo x > ../outside/new", false),
+        ("echo x > .mcp.json", false),
+        ("echo x > .claude/settings.json", false),
+        ("cd / && echo x > /new", false),
+        ("read line < /etc/shadow", false),
+        ("read line < /etc/passwd", true),
+    ] {
+        let ran = workspace.exec(line);
+        assert_eq!(ran.code == Some(0), works, "{line}: {:?} {}", ran.code, ran.err);
+    }
+    assert_eq!(workspace.listing(), before, "nothing is left behind");
+}
+
+#[test]
+fn only_what_is_listed_runs() {
+    let workspace = Workspace::new();
+    workspace.script("project/build/made", "#!/bin/sh\necho made\n");
+    workspace.script("bin/helper", "#!/bin/sh\necho helped\n");
+    workspace.script("planted/helper", "#!/bin/sh\necho planted\n");
+    workspace.compiled(r#"root "$workspace" read-only"#);
+    assert_eq!(workspace.exec("build/made").code, Some(126));
+    assert_eq!(workspace.exec("helper").code, Some(127));
+
+    workspace.compiled(
+        r#"
+        root "$workspace" read-only
+        executable "$workspace/build"
+        tool "../bin/helper"
+        "#,
+    );
+    assert_eq!(workspace.exec("build/made").out, "made\n");
+    // By its name, whatever the caller's PATH holds.
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+    command.env("PATH", workspace.path("planted")).current_dir(workspace.path("project"));
+    let output = command.args(["exec", "../agent.manifest.yaml", "--", "helper"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "helped\n");
+}
+
+#[test]
+fn the_environment_is_the_manifests() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-only\nenv { set COLOUR \"blue\"; pass PALISADE_TEST }");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+    command.env("PALISADE_TEST", "passed").env("OTHER", "leaked").current_dir(workspace.path("project"));
+    let output = command.args(["exec", "../agent.manifest.yaml", "-c", "export -p"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("COLOUR='blue'") && text.contains("PALISADE_TEST='passed'"), "{text}");
+    assert!(text.contains("HOME='/var/empty'") && text.contains("TMPDIR='/tmp'"), "{text}");
+    assert!(!text.contains("OTHER"), "{text}");
+}
+
+#[test]
+fn exit_codes_are_the_commands_own_or_say_who_ended_it() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-only\nlimits { time 300ms; output 10B }");
+    assert_eq!(workspace.exec("exit 7").code, Some(7));
+    assert_eq!(workspace.exec("kill -9 $$").code, Some(137));
+    let slow = workspace.exec("while :; do :; done");
+    assert_eq!(slow.code, Some(124), "{}", slow.err);
+    assert!(slow.err.contains("time limit"), "{}", slow.err);
+    let loud = workspace.exec("echo 1234567890123");
+    assert_eq!((loud.code, loud.out.as_str()), (Some(124), "1234567890"), "{}", loud.err);
+    let unknown = workspace.palisade(&["exec", "../agent.manifest.yaml", "--", "no-such-program"]);
+    assert_eq!(unknown.code, Some(127), "{}", unknown.err);
+}
+
+#[test]
+fn run_compiles_in_memory_and_leaves_no_artifact() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "project/agent.palisade",
+        "edition 1\nprofile \"p\" {\n root \"$workspace\" read-write\n deny \"$workspace/.env\"\n}\n",
+    );
+    let before = workspace.listing();
+    let ran =
+        workspace.palisade(&["run", "agent.palisade", "-c", "read line < src/main.c && echo \"$line\""]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "int main;\n"), "{}", ran.err);
+    assert_ne!(workspace.palisade(&["run", "agent.palisade", "-c", "read line < .env"]).code, Some(0));
+    // A policy must not be changed by what it restrains.
+    assert_ne!(workspace.palisade(&["run", "agent.palisade", "-c", "echo >> agent.palisade"]).code, Some(0));
+    assert_eq!(workspace.listing(), before);
+    workspace
+        .write("project/broken.palisade", "edition 1\nprofile \"p\" {\n rot \"$workspace\" read-write\n}\n");
+    let broken = workspace.palisade(&["run", "broken.palisade", "-c", "echo ran"]);
+    assert_eq!((broken.code, broken.out.as_str()), (Some(125), ""));
+    assert!(broken.err.contains("did you mean `root`"), "{}", broken.err);
+}
+
+#[test]
+fn why_says_what_the_kernel_does() {
+    let workspace = Workspace::new();
+    workspace.compiled(PROFILE);
+    for path in [
+        "src/main.c",
+        ".env",
+        "keys/deep/id",
+        "vendor/lib.c",
+        "../outside/note",
+        "/etc/passwd",
+        "/etc/shadow",
+    ] {
+        for (operation, line) in [("read", format!("read line < {path}")), ("write", format!(": >> {path}"))]
+        {
+            let why = workspace.palisade(&["why", operation, path, "--profile", "../agent.palisade"]);
+            let allowed = why.out.starts_with("allowed");
+            assert_eq!(why.code, Some(i32::from(!allowed)), "{}", why.err);
+            assert!(allowed || why.out.starts_with("denied"), "{}", why.out);
+            let ran = workspace.exec(&line);
+            assert_eq!(ran.code == Some(0), allowed, "{operation} {path}: {} {}", why.out, ran.err);
+        }
+    }
+}
