@@ -99,6 +99,9 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
     for path in DEVICES {
         base.grant(path, Scope::Literal, DEVICE, "a device that keeps nothing");
     }
+    for path in ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"] {
+        base.grant(path, Scope::Literal, READ, "a link to the command's own open files");
+    }
     base.grant("/dev", Scope::Literal, READ, "the devices granted here");
     base.grant("/proc", Scope::Subtree, READ, "the command's own processes, in a /proc of their own");
     base.grant(HOME, Scope::Subtree, READ, "an empty home");
