@@ -9,7 +9,8 @@ use crate::sys::linux::{attribute, mount_setattr};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, mknodat, openat, openat2, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, mkdirat, mknodat, openat, openat2,
+    statx, symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -52,10 +53,11 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
     let masks = masks().at(Stage::FirstMount, "tmpfs")?;
-    // Masks are cloned from below the new root, where they go away with the host's.
-    for mount in [&masks, &top] {
-        let onto_root = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(mount, "", CWD, "/", onto_root).at(Stage::FirstMount, "/")?;
+    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
+    // there would be taken off in the root's stead.
+    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
     }
     let mut builder = Builder { top, settings, masks, covers: Vec::new(), foreign: None };
     for step in &layout.steps {
@@ -241,8 +243,19 @@ impl Builder {
         rustix::process::pivot_root(".", ".").at(Stage::Pivot, "pivot_root")?;
         unmount(".", UnmountFlags::DETACH).at(Stage::Pivot, "umount")?;
         rustix::process::chdir("/").at(Stage::Pivot, "chdir")?;
+        // A mount that was left on top of the root would be met by whoever climbs to it.
+        if mount_id(CWD, "/..")? != mount_id(&self.top, "")? {
+            return Err(Failure::new(Stage::Pivot, Errno::BUSY, "/"));
+        }
         mount_setattr(&self.top, attribute::RDONLY, false).at(Stage::Pivot, "/")
     }
+}
+
+/// The number of the mount that a path is on.
+fn mount_id(directory: impl AsFd, path: &str) -> Result<u64, Failure> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
+    let found = statx(directory, path, flags, StatxFlags::MNT_ID).at(Stage::Pivot, path)?;
+    Ok(found.stx_mnt_id)
 }
 
 /// A detached clone of what stands at a path of the host.
