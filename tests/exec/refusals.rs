@@ -171,22 +171,30 @@ pub const SCENARIOS: &[Scenario] = &[
         run: |world| {
             let new = world.place.rw("env.new");
             fs::write(&new, "new secret\n").unwrap();
-            ended_by(world, || fs::rename(&new, world.place.rw(".env")).unwrap());
+            let old = world.place.rw(".env");
+            ended_by(world, || fs::rename(&new, old).unwrap());
         },
     },
     Scenario {
         name: "a protected path that the host moves away ends the run",
         run: |world| {
-            ended_by(world, || fs::rename(world.place.rw(".env"), world.place.rw("env.old")).unwrap());
+            let (old, new) = (world.place.rw(".env"), world.place.rw("env.old"));
+            ended_by(world, || fs::rename(old, new).unwrap());
         },
     },
     Scenario {
         name: "an ancestor of a protected path that the host moves away ends the run",
-        run: |world| ended_by(world, || fs::rename(world.place.rw("a"), world.place.rw("a.old")).unwrap()),
+        run: |world| {
+            let (old, new) = (world.place.rw("a"), world.place.rw("a.old"));
+            ended_by(world, || fs::rename(old, new).unwrap());
+        },
     },
     Scenario {
         name: "a protected path that the host removes ends the run",
-        run: |world| ended_by(world, || fs::remove_file(world.place.rw(".env")).unwrap()),
+        run: |world| {
+            let path = world.place.rw(".env");
+            ended_by(world, || fs::remove_file(path).unwrap());
+        },
     },
     Scenario {
         name: "what else the host renames and removes does not end a run",
@@ -217,7 +225,8 @@ fn refused(output: &Output, text: &str) {
 }
 
 /// Does something on the host while a command runs that would not end by itself.
-fn ended_by(world: &World, act: impl FnOnce()) {
+fn ended_by(world: &mut World, act: impl FnOnce()) {
+    world.manifest.limits.time_ms = Some(20_000);
     let mut command = world.palisade(&["-c", ": > mark; while :; do :; done"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&world.place.rw("mark"));
