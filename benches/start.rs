@@ -1,7 +1,7 @@
 //! How long `palisade exec` takes to start and end a command that does nothing, beside bubblewrap with the same mounts.
 //!
 //! Both are run in turn, so that what else happens on the machine hits both, and the ratio of the medians is what counts.
-//! Without `bwrap` on the machine only the first column is measured.
+//! Without `bwrap` on the machine there is nothing to compare with. A world with 1000 denied files shows what each of them costs.
 
 #[cfg(target_os = "linux")]
 #[allow(dead_code)]
@@ -20,7 +20,7 @@ fn main() {}
 mod linux {
     use crate::world::World;
     use camino::Utf8Path;
-    use palisade::plan::{Operation, Rule};
+    use palisade::plan::{Operation, Presence, Protection, Rule};
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -33,8 +33,11 @@ mod linux {
         let mut ours = world.palisade(&["-c", line]);
         let mut bare = Command::new(&world.manifest.shell);
         bare.args(["-c", line]);
+        let crowd = crowded(me, 1000);
+        let mut crowded = crowd.palisade(&["-c", line]);
         let mut theirs = bubblewrap(&world, line);
-        let mut commands: Vec<(&str, &mut Command)> = vec![("bare", &mut bare), ("palisade exec", &mut ours)];
+        let mut commands: Vec<(&str, &mut Command)> =
+            vec![("bare", &mut bare), ("1000 denied", &mut crowded), ("palisade exec", &mut ours)];
         let present = theirs.output().is_ok_and(|output| output.status.success());
         if present {
             commands.push(("bwrap", &mut theirs));
@@ -55,7 +58,7 @@ mod linux {
         for ((name, _), median) in commands.iter().zip(&medians) {
             println!("{name:>15}: {median:?}");
         }
-        if let [_, ours, theirs] = medians.as_slice() {
+        if let [_, _, ours, theirs] = medians.as_slice() {
             println!("palisade exec / bwrap: {:.2}", ours.as_secs_f64() / theirs.as_secs_f64());
         }
     }
@@ -63,6 +66,18 @@ mod linux {
     fn median(times: &mut [Duration]) -> Duration {
         times.sort_unstable();
         times[times.len() / 2]
+    }
+
+    /// A world with many denied files more.
+    fn crowded(uid: u32, files: usize) -> World {
+        let mut world = World::new(uid);
+        for number in 0..files {
+            let path = world.place.rw(&format!("{number}.pem"));
+            std::fs::write(&path, "key").expect("a new file");
+            std::os::unix::fs::chown(&path, Some(uid), None).expect("one's own file");
+            world.protect(&path, Protection::Denied, Presence::File);
+        }
+        world
     }
 
     /// The same walls as far as bubblewrap has them: it knows no `noexec`, no pins, no Landlock, and gets no filter.
