@@ -150,6 +150,20 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "a missing path that nobody may create needs no placeholder",
+        run: |world| {
+            use std::os::unix::fs::PermissionsExt;
+            let shut = world.place.rw("shut");
+            fs::create_dir(&shut).unwrap();
+            fs::set_permissions(&shut, fs::Permissions::from_mode(0o555)).unwrap();
+            world.protect(&shut.join("new"), Protection::Denied, Presence::Missing);
+            let output = world.shell(": > shut/new");
+            assert_ne!(output.status.code(), Some(0));
+            assert_ne!(output.status.code(), Some(125), "{}", show(&output));
+            assert_eq!(fs::read_dir(&shut).unwrap().count(), 0);
+        },
+    },
+    Scenario {
         name: "what a killed run left behind is cleaned up by the next",
         run: |world| {
             world.protect(&world.place.rw(".vscode"), Protection::Guarded, Presence::Missing);

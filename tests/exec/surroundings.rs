@@ -4,7 +4,7 @@ use crate::raw::no;
 use crate::suite::{Probe, Scenario, denied, show, works};
 use crate::world::PROGRAMS;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
@@ -122,6 +122,20 @@ pub const SCENARIOS: &[Scenario] = &[
             assert_eq!(walled.stdout, b"", "{}", show(&walled));
             let control = world.user(&crate::world::shell_path()).args(["-c", &line]).output().unwrap();
             assert_eq!(control.stdout, b"open\n", "{}", show(&control));
+        },
+    },
+    Scenario {
+        name: "a stream may be a file without a path",
+        run: |world| {
+            let fd = rustix::fs::memfd_create("output", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+            let mut file = fs::File::from(fd);
+            let mut command = world.palisade(&["-c", "echo text"]);
+            let status = command.stdout(file.try_clone().unwrap()).status().unwrap();
+            assert_eq!(status.code(), Some(0));
+            let mut text = String::new();
+            file.rewind().unwrap();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text\n");
         },
     },
     Scenario {
