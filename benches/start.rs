@@ -61,6 +61,7 @@ mod linux {
         if let [_, _, ours, theirs] = medians.as_slice() {
             println!("palisade exec / bwrap: {:.2}", ours.as_secs_f64() / theirs.as_secs_f64());
         }
+        crate::world::remove_programs();
     }
 
     fn median(times: &mut [Duration]) -> Duration {
