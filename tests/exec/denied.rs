@@ -93,6 +93,28 @@ pub const PROBES: &[Probe] = &[
         std::env::set_current_dir(place.rw("a"))?;
         read("../../outside/o.txt", "outside")
     }),
+    denied("d30 climb over the top of the root", |place| {
+        let outside = place.outside("o.txt");
+        for way in ["/..", "/../..", "/tmp/..", "/usr/..", "/proc/../.."] {
+            if read(format!("{way}{outside}"), "outside").is_ok() {
+                return Ok(());
+            }
+        }
+        std::env::set_current_dir("/")?;
+        std::env::set_current_dir("..")?;
+        read(outside.as_str().trim_start_matches('/'), "outside")
+    }),
+    denied("d31 see mounts of the host", |_| {
+        let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+        let points: Vec<&str> = mounts.lines().filter_map(|line| line.split(' ').nth(4)).collect();
+        // Every system has these; the worlds of this suite grant neither.
+        let host = ["/sys", "/dev", "/dev/pts", "/run"].iter().any(|point| points.contains(point));
+        if host || points.iter().filter(|point| **point == "/").count() > 1 {
+            Ok(())
+        } else {
+            Err(no("none"))
+        }
+    }),
 ];
 
 fn exchange(place: &Place, one: &str, other: &str) -> io::Result<()> {

@@ -150,6 +150,20 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "a missing path that nobody may create needs no placeholder",
+        run: |world| {
+            use std::os::unix::fs::PermissionsExt;
+            let shut = world.place.rw("shut");
+            fs::create_dir(&shut).unwrap();
+            fs::set_permissions(&shut, fs::Permissions::from_mode(0o555)).unwrap();
+            world.protect(&shut.join("new"), Protection::Denied, Presence::Missing);
+            let output = world.shell(": > shut/new");
+            assert_ne!(output.status.code(), Some(0));
+            assert_ne!(output.status.code(), Some(125), "{}", show(&output));
+            assert_eq!(fs::read_dir(&shut).unwrap().count(), 0);
+        },
+    },
+    Scenario {
         name: "what a killed run left behind is cleaned up by the next",
         run: |world| {
             world.protect(&world.place.rw(".vscode"), Protection::Guarded, Presence::Missing);
@@ -171,22 +185,30 @@ pub const SCENARIOS: &[Scenario] = &[
         run: |world| {
             let new = world.place.rw("env.new");
             fs::write(&new, "new secret\n").unwrap();
-            ended_by(world, || fs::rename(&new, world.place.rw(".env")).unwrap());
+            let old = world.place.rw(".env");
+            ended_by(world, || fs::rename(&new, old).unwrap());
         },
     },
     Scenario {
         name: "a protected path that the host moves away ends the run",
         run: |world| {
-            ended_by(world, || fs::rename(world.place.rw(".env"), world.place.rw("env.old")).unwrap());
+            let (old, new) = (world.place.rw(".env"), world.place.rw("env.old"));
+            ended_by(world, || fs::rename(old, new).unwrap());
         },
     },
     Scenario {
         name: "an ancestor of a protected path that the host moves away ends the run",
-        run: |world| ended_by(world, || fs::rename(world.place.rw("a"), world.place.rw("a.old")).unwrap()),
+        run: |world| {
+            let (old, new) = (world.place.rw("a"), world.place.rw("a.old"));
+            ended_by(world, || fs::rename(old, new).unwrap());
+        },
     },
     Scenario {
         name: "a protected path that the host removes ends the run",
-        run: |world| ended_by(world, || fs::remove_file(world.place.rw(".env")).unwrap()),
+        run: |world| {
+            let path = world.place.rw(".env");
+            ended_by(world, || fs::remove_file(path).unwrap());
+        },
     },
     Scenario {
         name: "what else the host renames and removes does not end a run",
@@ -217,7 +239,8 @@ fn refused(output: &Output, text: &str) {
 }
 
 /// Does something on the host while a command runs that would not end by itself.
-fn ended_by(world: &World, act: impl FnOnce()) {
+fn ended_by(world: &mut World, act: impl FnOnce()) {
+    world.manifest.limits.time_ms = Some(20_000);
     let mut command = world.palisade(&["-c", ": > mark; while :; do :; done"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&world.place.rw("mark"));

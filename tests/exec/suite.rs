@@ -1,6 +1,6 @@
 //! The list of all tests, each for every user that the suite can be: whoever runs it, and an unprivileged one where that is root.
 
-use crate::world::{NOBODY, Place, World};
+use crate::world::{NOBODY, Place, World, remove_programs};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::io;
 use std::process::{ExitCode, Output};
@@ -74,6 +74,7 @@ pub fn main() -> ExitCode {
     let shared = crate::ipc::Shared::new();
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials());
     drop(shared);
+    remove_programs();
     conclusion.exit_code()
 }
 

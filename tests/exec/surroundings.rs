@@ -4,7 +4,7 @@ use crate::raw::no;
 use crate::suite::{Probe, Scenario, denied, show, works};
 use crate::world::PROGRAMS;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
@@ -113,13 +113,39 @@ pub const SCENARIOS: &[Scenario] = &[
         name: "a descriptor that the caller left open is not inherited",
         run: |world| {
             let outside = fs::File::open(world.place.outside("")).unwrap();
-            rustix::io::fcntl_setfd(&outside, rustix::io::FdFlags::empty()).unwrap();
             let number = outside.as_raw_fd();
-            let line = format!("read line < /proc/self/fd/{number}/o.txt; echo \"<$line>\"");
+            // The shell opens descriptors of its own, but none of so high a number.
+            let high = rustix::io::fcntl_dupfd_cloexec(&outside, 200 + number).unwrap();
+            rustix::io::fcntl_setfd(&high, rustix::io::FdFlags::empty()).unwrap();
+            let line = format!("[ -e /proc/self/fd/{} ] && echo open; :", high.as_raw_fd());
             let walled = world.shell(&line);
-            assert_eq!(walled.stdout, b"<>\n", "{}", show(&walled));
+            assert_eq!(walled.stdout, b"", "{}", show(&walled));
             let control = world.user(&crate::world::shell_path()).args(["-c", &line]).output().unwrap();
-            assert_eq!(control.stdout, b"<outside>\n", "{}", show(&control));
+            assert_eq!(control.stdout, b"open\n", "{}", show(&control));
+        },
+    },
+    Scenario {
+        name: "a stream may be a file without a path",
+        run: |world| {
+            let fd = rustix::fs::memfd_create("output", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+            let mut file = fs::File::from(fd);
+            let mut command = world.palisade(&["-c", "echo text"]);
+            let status = command.stdout(file.try_clone().unwrap()).status().unwrap();
+            assert_eq!(status.code(), Some(0));
+            let mut text = String::new();
+            file.rewind().unwrap();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text\n");
+        },
+    },
+    Scenario {
+        name: "closed streams are no way for another file to become one",
+        run: |world| {
+            let ours = world.palisade(&["-c", "for n in 0 1 2; do [ -c /proc/self/fd/$n ] || exit 4; done"]);
+            let line = "exec \"$0\" \"$@\" <&- >&- 2>&-";
+            let mut command = world.user(&crate::world::shell_path());
+            command.args(["-c", line, PROGRAMS.palisade.as_str()]).args(ours.get_args());
+            assert_eq!(command.status().unwrap().code(), Some(0));
         },
     },
     Scenario {

@@ -16,9 +16,8 @@ use std::sync::LazyLock;
 /// Somebody who is not root.
 pub const NOBODY: u32 = 65534;
 
-/// The programs of all worlds, where every user can read them.
+/// The programs of all worlds, where every user can read them. A static is never dropped: see [`remove_programs`].
 pub struct Programs {
-    _directory: tempfile::TempDir,
     pub palisade: Utf8PathBuf,
     /// The listed tool: this test's own binary.
     pub probe: Utf8PathBuf,
@@ -29,8 +28,8 @@ pub struct Programs {
 }
 
 pub static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
-    let directory = tempfile::Builder::new().prefix("palisade-programs-").tempdir().unwrap();
-    let bin = Utf8PathBuf::from_path_buf(directory.path().canonicalize().unwrap()).unwrap();
+    let directory = tempfile::Builder::new().prefix("palisade-programs-").tempdir().unwrap().keep();
+    let bin = Utf8PathBuf::from_path_buf(directory.canonicalize().unwrap()).unwrap();
     open_up(&bin);
     let here = std::env::current_exe().unwrap();
     let place = |name: &str, from: &std::path::Path| {
@@ -46,9 +45,13 @@ pub static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
         probe: place("probe", &here),
         unlisted: place("unlisted", &here),
         script,
-        _directory: directory,
     }
 });
+
+/// To be called when no world is needed any more.
+pub fn remove_programs() {
+    fs::remove_dir_all(PROGRAMS.probe.parent().unwrap()).unwrap();
+}
 
 /// What a program maps: its loader and libraries, as the kernel shows them.
 fn mapped(maps: &str) -> BTreeSet<Utf8PathBuf> {

@@ -9,17 +9,19 @@ use crate::sys::linux::{attribute, mount_setattr};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, mknodat, openat, openat2, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, mkdirat, mknodat, openat, openat2,
+    statx, symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
+use std::io;
 
-/// Templates of masks, at the top of the new root until it is done.
-const FILE_MASK: &str = ".mask-file";
-const DIRECTORY_MASK: &str = ".mask-directory";
+/// The two things without permissions that every mask is a bind of.
+const FILE_MASK: &str = "file";
+const DIRECTORY_MASK: &str = "directory";
 
 /// Files of `proc` that tell of the host's kernel, its memory and its keys; OCI runtimes hide the same ones (runtime-spec, "masked paths").
 const HIDDEN_IN_PROC: [&str; 12] = [
@@ -50,9 +52,14 @@ pub struct Settings {
 pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
-    let onto_root = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    move_mount(&top, "", CWD, "/", onto_root).at(Stage::FirstMount, "/")?;
-    let mut builder = Builder { top, settings, masks: false, covers: Vec::new(), foreign: None };
+    let masks = masks().at(Stage::FirstMount, "tmpfs")?;
+    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
+    // there would be taken off in the root's stead.
+    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
+    }
+    let mut builder = Builder { top, settings, masks, covers: Vec::new(), foreign: None };
     for step in &layout.steps {
         builder.perform(step)?;
     }
@@ -67,8 +74,8 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
 struct Builder {
     top: OwnedFd,
     settings: Settings,
-    /// Whether the templates of masks exist.
-    masks: bool,
+    /// Holds [`FILE_MASK`] and [`DIRECTORY_MASK`].
+    masks: OwnedFd,
     covers: Vec<OwnedFd>,
     /// The last thing of the host, or of the kernel, that was mounted in a directory of ours. What lies below it can change at any time.
     foreign: Option<Utf8PathBuf>,
@@ -162,7 +169,6 @@ impl Builder {
 
     fn mask(&mut self, step: &Step, directory: bool) -> Result<(), Failure> {
         let path = step.path.as_path();
-        self.templates().at(Stage::Mount, "mask")?;
         let directory = if step.create {
             directory
         } else {
@@ -177,31 +183,10 @@ impl Builder {
             }
             found
         };
-        let mask = self.template(directory).at(Stage::Mount, path)?;
-        self.attach(step, &mask, directory)
-    }
-
-    /// Makes the two empty things without permissions that every mask is a bind of.
-    fn templates(&mut self) -> rustix::io::Result<()> {
-        if self.masks {
-            return Ok(());
-        }
-        mknodat(&self.top, FILE_MASK, FileType::RegularFile, Mode::empty(), 0)?;
-        mkdirat(&self.top, DIRECTORY_MASK, Mode::empty())?;
-        for directory in [false, true] {
-            let tree = self.template(directory)?;
-            mount_setattr(&tree, attribute::RDONLY, false)
-                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-            let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
-            put(&tree, self.target(name.into())?)?;
-        }
-        self.masks = true;
-        Ok(())
-    }
-
-    fn template(&self, directory: bool) -> rustix::io::Result<OwnedFd> {
         let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
-        open_tree(&self.top, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
+        let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        let mask = open_tree(&self.masks, name, clone).at(Stage::Mount, path)?;
+        self.attach(step, &mask, directory)
     }
 
     /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
@@ -258,16 +243,19 @@ impl Builder {
         rustix::process::pivot_root(".", ".").at(Stage::Pivot, "pivot_root")?;
         unmount(".", UnmountFlags::DETACH).at(Stage::Pivot, "umount")?;
         rustix::process::chdir("/").at(Stage::Pivot, "chdir")?;
-        if self.masks {
-            for (name, flags) in
-                [(FILE_MASK, rustix::fs::AtFlags::empty()), (DIRECTORY_MASK, rustix::fs::AtFlags::REMOVEDIR)]
-            {
-                unmount(name, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW).at(Stage::Pivot, name)?;
-                rustix::fs::unlinkat(&self.top, name, flags).at(Stage::Pivot, name)?;
-            }
+        // A mount that was left on top of the root would be met by whoever climbs to it.
+        if mount_id(CWD, "/..")? != mount_id(&self.top, "")? {
+            return Err(Failure::new(Stage::Pivot, Errno::BUSY, "/"));
         }
         mount_setattr(&self.top, attribute::RDONLY, false).at(Stage::Pivot, "/")
     }
+}
+
+/// The number of the mount that a path is on.
+fn mount_id(directory: impl AsFd, path: &str) -> Result<u64, Failure> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
+    let found = statx(directory, path, flags, StatxFlags::MNT_ID).at(Stage::Pivot, path)?;
+    Ok(found.stx_mnt_id)
 }
 
 /// A detached clone of what stands at a path of the host.
@@ -315,6 +303,15 @@ fn tmpfs(mode: &str, bytes: Option<u64>) -> rustix::io::Result<OwnedFd> {
     let mut options = vec![("mode", mode)];
     options.extend(size.as_deref().map(|size| ("size", size)));
     mount_of("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+/// A read-only file system with the two things that masks are made of.
+fn masks() -> io::Result<OwnedFd> {
+    let masks = tmpfs("755", None)?;
+    mknodat(&masks, FILE_MASK, FileType::RegularFile, Mode::empty(), 0)?;
+    mkdirat(&masks, DIRECTORY_MASK, Mode::empty())?;
+    mount_setattr(&masks, attribute::RDONLY, false)?;
+    Ok(masks)
 }
 
 fn devpts() -> rustix::io::Result<OwnedFd> {

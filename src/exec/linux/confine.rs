@@ -53,7 +53,7 @@ pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> 
     }
     let mut ruleset = ruleset(network).map_err(|error| refused(&error))?;
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
-    ruleset = grant(ruleset, open("/")?, look)?;
+    grant(&mut ruleset, open("/")?, look)?;
     for right in &layout.rights {
         let mut access = BitFlags::EMPTY;
         if right.write && right.directory {
@@ -69,9 +69,9 @@ pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> 
         if right.device {
             access |= AccessFs::IoctlDev;
         }
-        ruleset = grant(ruleset, open(right.path.as_str())?, access)?;
+        grant(&mut ruleset, open(right.path.as_str())?, access)?;
     }
-    ruleset = grant_streams(ruleset)?;
+    grant_streams(&mut ruleset)?;
     let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
@@ -93,7 +93,7 @@ fn ruleset(network: Network) -> Result<RulesetCreated, RulesetError> {
 }
 
 /// A program may open its own standard streams again, as `/dev/stderr` does, where they are files of the host.
-fn grant_streams(mut ruleset: RulesetCreated) -> Result<RulesetCreated, Failure> {
+fn grant_streams(ruleset: &mut RulesetCreated) -> Result<(), Failure> {
     for stream in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()] {
         let stat = fstat(stream).at(Stage::Landlock, "standard stream")?;
         let kind = FileType::from_raw_mode(stat.st_mode);
@@ -111,17 +111,18 @@ fn grant_streams(mut ruleset: RulesetCreated) -> Result<RulesetCreated, Failure>
         if mode != OFlags::RDONLY && kind == FileType::RegularFile {
             access |= AccessFs::Truncate;
         }
-        ruleset = grant(ruleset, stream, access)?;
+        // A file without a path, as of memfd_create(2), can have no rule, and does not need one.
+        let _ = grant(ruleset, stream, access);
     }
-    Ok(ruleset)
+    Ok(())
 }
 
 fn grant(
-    ruleset: RulesetCreated,
+    ruleset: &mut RulesetCreated,
     path: impl AsFd,
     access: impl Into<BitFlags<AccessFs>>,
-) -> Result<RulesetCreated, Failure> {
-    ruleset.add_rule(PathBeneath::new(path, access)).map_err(|error| refused(&error))
+) -> Result<(), Failure> {
+    ruleset.add_rule(PathBeneath::new(path, access)).map(drop).map_err(|error| refused(&error))
 }
 
 fn open(path: &str) -> Result<OwnedFd, Failure> {

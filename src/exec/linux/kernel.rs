@@ -4,7 +4,7 @@ use super::super::Refusal;
 use super::report::{Failure, Stage};
 use std::io;
 
-const NOTHING: &str = "Nothing was run";
+const NOTHING: &str = "nothing was run";
 
 /// Where a refusal of the kernel usually comes from. Read only after something failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -102,9 +102,28 @@ pub fn explain(failure: &Failure, causes: Causes) -> Refusal {
             "the kernel does not let a sandbox have this limit of its own",
         ),
         stage => refusal(
-            &format!("cannot build the sandbox: {stage:?} `{subject}`: {error}").replace("`: ", "`: "),
+            &format!("cannot build the sandbox: {} `{subject}`: {error}", doing(stage)),
             "run `palisade doctor`",
         ),
+    }
+}
+
+/// What was being done, in words.
+fn doing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::User => "entering a user namespace,",
+        Stage::FirstMount | Stage::Mount | Stage::Proc => "mounting",
+        Stage::Source | Stage::Changed => "opening",
+        Stage::Target => "making a mount point at",
+        Stage::Setting => "setting",
+        Stage::Pivot => "entering the new root,",
+        Stage::Privileges => "giving up",
+        Stage::Landlock | Stage::Filter => "restricting",
+        Stage::Limits => "limiting",
+        Stage::Fork => "starting a process,",
+        Stage::Streams => "passing on",
+        Stage::WorkingDirectory => "entering",
+        Stage::Exec => "running",
     }
 }
 
@@ -117,7 +136,7 @@ pub fn no_process_limit() -> Refusal {
 }
 
 fn refusal(message: &str, help: &str) -> Refusal {
-    Refusal::Kernel { message: message.to_owned(), help: format!("{help}. {NOTHING}") }
+    Refusal::Kernel { message: message.to_owned(), help: format!("{help}; {NOTHING}") }
 }
 
 fn code(error: &io::Error) -> String {

@@ -45,6 +45,9 @@ const MOST_PROCESSES: u64 = 1 << 21;
 /// Where a wall cannot be built. Nothing was run then.
 pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
+    // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
+        .map_err(Refusal::system("cannot block signals"))?;
     placeholders::clean_up_after_others();
     let first = lay_out(manifest, rules, &[])?;
     let (absent, missing): (Vec<_>, Vec<_>) =
@@ -55,9 +58,10 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
     } else {
         lay_out(manifest, &extended(rules, &placeholders.stand_ins), &placeholders.stand_ins)?
     };
-    // Before the watch, whose signal would end this process otherwise.
-    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
-        .map_err(Refusal::system("cannot block signals"))?;
+    if let Some(path) = layout.exposed.iter().find(|path| !placeholders.out_of_reach(path)) {
+        let error = io::Error::from_raw_os_error(libc::EEXIST);
+        return Err(Refusal::Placeholder { path: path.clone(), error });
+    }
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
     let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(absent.iter().cloned()))?;
     // Only now, so that what happens from here on is seen by the watch.

@@ -79,6 +79,11 @@ impl Placeholders {
         Ok(made)
     }
 
+    /// Whether a missing path has no placeholder because whoever runs the command cannot create it.
+    pub fn out_of_reach(&self, path: &Utf8Path) -> bool {
+        self.unheld.contains(&first_missing(path))
+    }
+
     /// Removes what no other run needs, and tells of paths that are there although they must not be.
     pub fn remove(mut self) -> Vec<Utf8PathBuf> {
         let mut present = Vec::new();
