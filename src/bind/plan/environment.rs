@@ -62,7 +62,7 @@ fn path(policy: &Policy, binding: &Binding) -> String {
     let rank =
         |directory: &Utf8Path| places.iter().position(|place| *place == directory).unwrap_or(places.len());
     let mut known: Vec<&Utf8Path> =
-        named.filter_map(|lookup| lookup.tool()).flat_map(|tool| directories_of(tool)).collect();
+        named.filter_map(|lookup| lookup.tool()).flat_map(directories_of).collect();
     known.sort_by_key(|directory| (rank(directory), *directory));
     for directory in known {
         add(directory.as_str());
