@@ -10,9 +10,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 300;
+const ROUNDS: usize = 200;
+const WARM_UP: usize = 10;
+
+/// A name and a way to make the command anew.
+type Contestant = (&'static str, Box<dyn Fn() -> Command>);
 
 fn main() {
+    // A workspace that has everything that is guarded: both programs mount over what is there.
+    compare("the same mounts", true);
+    // A bare one: palisade also makes, shares and removes a placeholder for each missing guard, which bubblewrap has no word for.
+    compare("guards without anything there yet", false);
+}
+
+fn compare(title: &str, guards_present: bool) {
     let scratch = tempfile::tempdir_in("/var/tmp").expect("a place to work");
     let workspace = scratch.path().join("project");
     for directory in ["src", ".git/hooks", "secrets", "vendor"] {
@@ -20,6 +31,12 @@ fn main() {
     }
     for file in ["src/main.rs", ".git/config", ".git/HEAD", ".env", "secrets/token", "vendor/lib.c"] {
         fs::write(workspace.join(file), "x\n").expect("a file");
+    }
+    if guards_present {
+        for guarded in palisade::bind::guards::GUARDED {
+            fs::create_dir(workspace.join(guarded.name)).expect("a guarded directory");
+        }
+        fs::write(workspace.join(".git/config.worktree"), "").expect("a file");
     }
     let profile = scratch.path().join("bench.palisade");
     fs::write(&profile, PROFILE).expect("a profile");
@@ -34,9 +51,8 @@ fn main() {
     let manifest_path = scratch.path().join("bench.manifest.yaml");
     let text = fs::read_to_string(&manifest_path).expect("a manifest");
     let manifest = manifest::read(&text).expect("a manifest");
-    let bwrap = which("bwrap");
 
-    let mut commands: Vec<(&str, Box<dyn Fn() -> Command>)> = vec![
+    let mut commands: Vec<Contestant> = vec![
         ("bare", Box::new(|| Command::new("/usr/bin/true"))),
         (
             "palisade",
@@ -47,7 +63,7 @@ fn main() {
             }),
         ),
     ];
-    match bwrap {
+    match which("bwrap") {
         Some(bwrap) => {
             let arguments = bwrap_arguments(&manifest);
             commands.push((
@@ -62,7 +78,7 @@ fn main() {
         None => eprintln!("bwrap is not installed: no ratio to it"),
     }
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); commands.len()];
-    for round in 0..ROUNDS + 10 {
+    for round in 0..ROUNDS + WARM_UP {
         for (at, (name, command)) in commands.iter().enumerate() {
             let mut command = command();
             command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -70,18 +86,18 @@ fn main() {
             let status = command.status().expect("it starts");
             let time = start.elapsed();
             assert!(status.success(), "{name} failed: {status}");
-            if round >= 10 {
+            if round >= WARM_UP {
                 times[at].push(time);
             }
         }
     }
     let medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
-    println!("{} rules, {ROUNDS} interleaved runs of true, medians", manifest.rules.len());
+    println!("{title}: {} rules, medians of {ROUNDS} interleaved runs of true", manifest.rules.len());
     for ((name, _), median) in commands.iter().zip(&medians) {
-        println!("{name:10} {median:8.0} us   {:6.2} times bare", median / medians[0]);
+        println!("  {name:10} {median:8.0} us   {:6.2} times bare", median / medians[0]);
     }
     if let [_, palisade, bwrap] = medians[..] {
-        println!("palisade / bwrap: {:.2}", palisade / bwrap);
+        println!("  palisade / bwrap: {:.2}", palisade / bwrap);
     }
 }
 

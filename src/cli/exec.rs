@@ -27,7 +27,7 @@ pub struct CommandArgs {
     #[arg(short = 'c', value_name = "LINE", conflicts_with = "argv")]
     line: Option<String>,
     /// The program and its arguments
-    #[arg(last = true, value_name = "ARGV", required_unless_present = "line")]
+    #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
 }
 

@@ -70,8 +70,8 @@ impl Refusal {
                 "an empty directory must stand there while a command runs: make room for it, or create the path".into()
             }
             Self::Watch { .. } => {
-                "raise `fs.inotify.max_user_instances` or `fs.inotify.max_user_watches`: without a watch, a \
-                 replacement on the host would go unnoticed"
+                "the directory must be readable and `fs.dir-notify-enable` be 1: without a watch, a replacement on the \
+                 host would go unnoticed"
                     .into()
             }
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),

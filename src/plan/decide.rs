@@ -53,16 +53,21 @@ impl<'a> Index<'a> {
         map.entry(path).or_default().push(rule);
     }
 
-    /// The last rule that speaks of the operation, among those for the path itself and those for what holds it.
-    fn last(&self, rules: &[Rule], operation: Operation, path: &str, itself: bool) -> Option<u32> {
-        let speaks = |candidates: Option<&Vec<u32>>| {
-            let mut latest_first = candidates.into_iter().flatten().rev();
-            latest_first.find(|&&at| rules[at as usize].operations.contains(operation)).copied()
-        };
-        let own = if itself { speaks(self.literal.get(path)) } else { None };
-        ancestors(path).map(|ancestor| speaks(self.subtree.get(ancestor))).fold(own, Option::max)
+    /// Raises `last` by the rules for the path itself, where `itself` is asked for, and by those for what holds it.
+    fn raise(&self, rules: &[Rule], last: &mut Last, path: &str, itself: bool) {
+        let own = self.literal.get(path).filter(|_| itself);
+        let around = ancestors(path).filter_map(|ancestor| self.subtree.get(ancestor));
+        for &at in own.into_iter().chain(around).flatten() {
+            for operation in rules[at as usize].operations.iter() {
+                let last = &mut last[operation as usize];
+                *last = (*last).max(Some(at));
+            }
+        }
     }
 }
+
+/// For each operation, the last rule that speaks of it.
+type Last = [Option<u32>; Operation::ALL.len()];
 
 /// A path and everything it lies in, up to `/`.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
@@ -90,42 +95,45 @@ impl<'a> Decider<'a> {
 
     /// Whether `operation` on `path` (canonical) is allowed, and by what.
     pub fn decide(&self, operation: Operation, path: &Utf8Path) -> Decision<'a> {
-        self.answer(operation, path, true)
+        self.answer(self.last(path, true)[operation as usize])
     }
 
     /// The same for a path below `directory` that no rule names: what holds for its contents in general.
     pub fn decide_below(&self, operation: Operation, directory: &Utf8Path) -> Decision<'a> {
-        self.answer(operation, directory, false)
+        self.answer(self.last(directory, false)[operation as usize])
     }
 
     /// Every operation allowed on a path.
     pub fn allowed(&self, path: &Utf8Path) -> Operations {
-        Operation::ALL
-            .into_iter()
-            .filter(|&operation| self.decide(operation, path).allowed)
-            .fold(Operations::NONE, |set, operation| set.union(Operations::of(&[operation])))
+        self.answers(self.last(path, true))
     }
 
     /// Every operation allowed on what lies below a directory and is named by no rule.
     pub fn allowed_below(&self, directory: &Utf8Path) -> Operations {
-        Operation::ALL
-            .into_iter()
-            .filter(|&operation| self.decide_below(operation, directory).allowed)
-            .fold(Operations::NONE, |set, operation| set.union(Operations::of(&[operation])))
+        self.answers(self.last(directory, false))
     }
 
     pub fn rules(&self) -> &'a [Rule] {
         self.rules
     }
 
-    fn answer(&self, operation: Operation, path: &Utf8Path, itself: bool) -> Decision<'a> {
-        let exact = self.exact.last(self.rules, operation, path.as_str(), itself);
-        let folded = self
-            .folded
-            .as_ref()
-            .and_then(|index| index.last(self.rules, operation, fold(path).as_str(), itself));
-        let rule = exact.max(folded).map(|at| &self.rules[at as usize]);
+    fn last(&self, path: &Utf8Path, itself: bool) -> Last {
+        let mut last = Last::default();
+        self.exact.raise(self.rules, &mut last, path.as_str(), itself);
+        if let Some(folded) = &self.folded {
+            folded.raise(self.rules, &mut last, fold(path).as_str(), itself);
+        }
+        last
+    }
+
+    fn answer(&self, last: Option<u32>) -> Decision<'a> {
+        let rule = last.map(|at| &self.rules[at as usize]);
         Decision { allowed: rule.is_some_and(|rule| rule.effect == Effect::Allow), rule }
+    }
+
+    fn answers(&self, last: Last) -> Operations {
+        let allowed = Operation::ALL.into_iter().zip(last).filter(|(_, last)| self.answer(*last).allowed);
+        allowed.fold(Operations::NONE, |set, (operation, _)| set.union(Operations::of(&[operation])))
     }
 }
 

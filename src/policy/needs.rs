@@ -43,7 +43,7 @@ pub const NEEDS: [Need; 6] = [
         name: "tls",
         summary: "the system's own certificate check, without which Go programs on a Mac fail with an x509 error",
         macos: "the services com.apple.trustd and com.apple.trustd.agent, and reading /private/etc/ssl",
-        linux: "reading the certificate stores /etc/ssl, /etc/pki and /usr/share/ca-certificates, also without network",
+        linux: "reading the certificates of authorities in /etc/ssl and /etc/pki, also without network",
     },
     Need {
         name: "user-names",

@@ -67,18 +67,6 @@ pub fn clone(namespaces: u64) -> io::Result<Forked> {
     }
 }
 
-/// fork(2), for a process that [`clone`] made: it has one thread. `None` in the child.
-///
-/// # Errors
-/// As fork(2).
-pub fn fork_again() -> io::Result<Option<Pid>> {
-    // SAFETY: this process has one thread, so the child may do all that the parent may.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        pid => Ok(Pid::from_raw(pid)),
-    }
-}
-
 /// Ends this process without running what `exit` would run: for a copy of a process whose buffers and handlers are not its own.
 pub fn exit_now(code: c_int) -> ! {
     // SAFETY: does not return, and touches no memory.
@@ -142,25 +130,6 @@ pub fn close_on_exec_from(first: u32) -> io::Result<()> {
 pub fn close_everything() -> io::Result<()> {
     // SAFETY: no memory is passed, and the caller neither uses nor drops a descriptor from here on.
     done(unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) })
-}
-
-/// Brings up the loopback interface of the network namespace (netdevice(7)).
-///
-/// # Errors
-/// As socket(2) and ioctl(2).
-pub fn loopback_up() -> io::Result<()> {
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    // SAFETY: all zeroes is a valid `ifreq`.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = *from as _;
-    }
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as _;
-    // SAFETY: SIOCSIFFLAGS reads an `ifreq`, which lives through the call.
-    done(c_long::from(unsafe {
-        libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
-    }))
 }
 
 /// The version of Landlock that the kernel offers (landlock_create_ruleset(2)).
@@ -232,6 +201,27 @@ impl AsFd for Signals {
     fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// The signal by which [`notify_changes`] tells.
+pub const NOTIFIED: c_int = libc::SIGIO;
+
+/// Has [`NOTIFIED`] sent to this process whenever a name is made in, removed from or renamed in an open directory, until it is closed
+/// (F_NOTIFY in fcntl(2)). Unlike inotify(7), ending it does not wait for a grace period of the kernel, which takes longer than a
+/// whole sandbox.
+///
+/// # Errors
+/// As fcntl(2): `EINVAL` where the kernel was built without it or it is switched off.
+pub fn notify_changes(directory: impl AsFd) -> io::Result<()> {
+    // linux/fcntl.h; not in the libc crate.
+    const DN_CREATE: c_int = 0x4;
+    const DN_DELETE: c_int = 0x8;
+    const DN_RENAME: c_int = 0x10;
+    const DN_MULTISHOT: c_int = i32::MIN;
+    let fd = directory.as_fd().as_raw_fd();
+    let changes = DN_CREATE | DN_DELETE | DN_RENAME | DN_MULTISHOT;
+    // SAFETY: no memory is passed.
+    done(c_long::from(unsafe { libc::fcntl(fd, libc::F_NOTIFY, changes) }))
 }
 
 fn done(result: c_long) -> io::Result<()> {

@@ -185,7 +185,7 @@ fn signal(child: &std::process::Child, signal: rustix::process::Signal) {
 }
 
 /// Waits until a command has come so far as to make a file.
-fn wait_for(mark: &camino::Utf8Path) {
+pub fn wait_for(mark: &camino::Utf8Path) {
     for _ in 0..500 {
         if mark.exists() {
             return;

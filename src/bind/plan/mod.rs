@@ -34,6 +34,8 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
     builder.worktrees();
     builder.executables();
     let protected = builder.protections();
+    // Stable: within a kind, the order in which the rules were made counts.
+    builder.rules.sort_by_key(|rule| rule.origin.kind);
     builder.ancestors(&scratch);
     let (files, undigested) = digests(host, binding);
     let mut links = builder.links;
@@ -106,7 +108,7 @@ impl Builder<'_> {
         let base = &self.binding.base;
         self.links.extend(base.links.iter().cloned());
         for grant in base.grants.clone() {
-            let origin = Origin { kind: OriginKind::System, text: grant.reason, span: None };
+            let origin = Origin { kind: grant.kind, text: grant.reason, span: None };
             self.rule(Effect::Allow, grant.operations, grant.scope, &grant.path, origin);
         }
     }

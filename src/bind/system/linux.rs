@@ -4,7 +4,7 @@
 use super::{Base, HOME};
 use crate::host::resolve::resolve;
 use crate::host::{Host, Kind};
-use crate::plan::{Operation, Operations, Scope};
+use crate::plan::{Operation, Operations, OriginKind, Scope};
 use crate::policy::{Ipc, Network};
 use camino::Utf8Path;
 
@@ -38,15 +38,21 @@ const ETC: [(&str, &str); 19] = [
 ];
 
 /// What is shown of /etc only to a command with network.
-const ETC_NETWORK: [(&str, &str); 8] = [
+const ETC_NETWORK: [(&str, &str); 2] = [
     ("/etc/resolv.conf", "name look-up: which servers are asked"),
     ("/etc/gai.conf", "name look-up: which addresses are preferred"),
-    ("/etc/ssl/certs", "certificates of authorities"),
-    ("/etc/ssl/cert.pem", "certificates of authorities"),
-    ("/etc/ssl/openssl.cnf", "settings of the TLS library"),
-    ("/etc/pki/tls", "certificates of authorities"),
-    ("/etc/pki/ca-trust/extracted", "certificates of authorities"),
-    ("/etc/crypto-policies", "settings of the TLS library"),
+];
+
+/// Where distributions keep the certificates of authorities and the settings of TLS libraries. Not the private keys beside them.
+const CERTIFICATES: [&str; 8] = [
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/crypto-policies",
 ];
 
 /// Devices that hold nothing (null(4), random(4)).
@@ -71,9 +77,24 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
             _ => {}
         }
     }
-    let with_network = if *network == Network::Off { &[][..] } else { &ETC_NETWORK[..] };
-    for (path, reason) in ETC.iter().chain(with_network) {
+    for (path, reason) in ETC {
         base.grant_resolved(host, Utf8Path::new(path), READ, reason);
+    }
+    let needs = |name: &str| needs.iter().any(|need| need == name);
+    if *network != Network::Off {
+        for (path, reason) in ETC_NETWORK {
+            base.grant_resolved(host, Utf8Path::new(path), READ, reason);
+        }
+    }
+    if *network != Network::Off || needs("tls") {
+        for path in CERTIFICATES {
+            base.grant_resolved(
+                host,
+                Utf8Path::new(path),
+                READ,
+                "certificates of authorities, settings of TLS",
+            );
+        }
     }
     for path in DEVICES {
         base.grant(path, Scope::Literal, DEVICE, "a device that keeps nothing");
@@ -81,13 +102,20 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
     base.grant("/dev", Scope::Literal, READ, "the devices granted here");
     base.grant("/proc", Scope::Subtree, READ, "the command's own processes, in a /proc of their own");
     base.grant(HOME, Scope::Subtree, READ, "an empty home");
-    if ipc == Ipc::SharedMemory {
+    if ipc == Ipc::SharedMemory || needs("semaphores") {
+        // shm_open(3) and sem_open(3) keep theirs here.
+        let reason = "shared memory of the command's own, removed afterwards";
         let operations = READ.union(Operations::WRITING);
-        base.grant("/dev/shm", Scope::Subtree, operations, "shared memory of the command's own");
+        base.grant_as(OriginKind::Scratch, "/dev/shm", Scope::Subtree, operations, reason);
     }
-    if needs.iter().any(|need| need == "terminal") {
-        base.grant("/dev/pts", Scope::Subtree, DEVICE, "terminals of the command's own");
-        base.grant("/dev/ptmx", Scope::Literal, DEVICE, "terminals of the command's own");
+    if needs("terminal") {
+        let reason = "terminals of the command's own";
+        base.grant_as(OriginKind::Need, "/dev/pts", Scope::Subtree, DEVICE, reason);
+        base.grant_as(OriginKind::Need, "/dev/ptmx", Scope::Literal, DEVICE, reason);
+    }
+    if needs("cpu-info") {
+        let reason = "the number and kind of processors";
+        base.grant_as(OriginKind::Need, "/sys/devices/system/cpu", Scope::Subtree, READ, reason);
     }
     base.grants.dedup_by(|a, b| a.path == b.path && a.scope == b.scope);
     base

@@ -4,7 +4,7 @@ pub mod linux;
 pub mod macos;
 
 use crate::host::{Hop, Host};
-use crate::plan::{Operations, Scope};
+use crate::plan::{Operations, OriginKind, Scope};
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// One grant of the base and its reason, which the manifest shows.
@@ -14,6 +14,8 @@ pub struct BaseGrant {
     pub path: Utf8PathBuf,
     pub scope: Scope,
     pub operations: Operations,
+    /// [`OriginKind::System`], or the kind that a `needs` or `ipc` statement gives it.
+    pub kind: OriginKind,
     pub reason: String,
 }
 
@@ -27,7 +29,18 @@ pub struct Base {
 
 impl Base {
     fn grant(&mut self, path: impl Into<Utf8PathBuf>, scope: Scope, operations: Operations, reason: &str) {
-        self.grants.push(BaseGrant { path: path.into(), scope, operations, reason: reason.into() });
+        self.grant_as(OriginKind::System, path, scope, operations, reason);
+    }
+
+    fn grant_as(
+        &mut self,
+        kind: OriginKind,
+        path: impl Into<Utf8PathBuf>,
+        scope: Scope,
+        operations: Operations,
+        reason: &str,
+    ) {
+        self.grants.push(BaseGrant { path: path.into(), scope, operations, kind, reason: reason.into() });
     }
 
     /// Grants what a path leads to, and the links on the way. What is missing is left out.

@@ -6,7 +6,7 @@
 use super::layout::{Bound, Layout, Mount, Step};
 use super::report::{Failure, Stage, Staged};
 use crate::sys::linux::{attribute, mount_setattr};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, mknodat, openat, openat2, symlinkat,
@@ -52,7 +52,7 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
     let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
     let onto_root = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     move_mount(&top, "", CWD, "/", onto_root).at(Stage::FirstMount, "/")?;
-    let mut builder = Builder { top, settings, masks: false, covers: Vec::new() };
+    let mut builder = Builder { top, settings, masks: false, covers: Vec::new(), foreign: None };
     for step in &layout.steps {
         builder.perform(step)?;
     }
@@ -70,11 +70,20 @@ struct Builder {
     /// Whether the templates of masks exist.
     masks: bool,
     covers: Vec<OwnedFd>,
+    /// The last thing of the host, or of the kernel, that was mounted in a directory of ours. What lies below it can change at any time.
+    foreign: Option<Utf8PathBuf>,
 }
 
 impl Builder {
     fn perform(&mut self, step: &Step) -> Result<(), Failure> {
         let path = step.path.as_path();
+        if !self.is_ours(path) {
+            // Still below it.
+        } else if matches!(step.mount, Mount::Bind { .. } | Mount::Proc) {
+            self.foreign = Some(path.to_path_buf());
+        } else {
+            self.foreign = None;
+        }
         match &step.mount {
             Mount::Directory { listed } => {
                 let mode = Mode::from_bits_truncate(if *listed { 0o755 } else { 0o111 });
@@ -138,8 +147,17 @@ impl Builder {
                 }
             })?;
         }
+        if self.is_ours(path) {
+            let from = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+            return move_mount(mount, "", &self.top, relative(path), from).at(Stage::Mount, path);
+        }
         let target = self.target(path).at(Stage::Target, path)?;
         put(mount, &target).at(Stage::Mount, path)
+    }
+
+    /// Whether everything on the way to a path was made here, so that no symlink can be there.
+    fn is_ours(&self, path: &Utf8Path) -> bool {
+        !self.foreign.as_ref().is_some_and(|foreign| path != foreign && path.starts_with(foreign))
     }
 
     fn mask(&mut self, step: &Step, directory: bool) -> Result<(), Failure> {
@@ -212,10 +230,9 @@ impl Builder {
 
     /// Opens a path of the new root, following no symlink and leaving it by no other way.
     fn target(&self, path: &Utf8Path) -> rustix::io::Result<OwnedFd> {
-        let relative = path.as_str().trim_start_matches('/');
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat2(&self.top, if relative.is_empty() { "." } else { relative }, flags, Mode::empty(), resolve)
+        openat2(&self.top, relative(path), flags, Mode::empty(), resolve)
     }
 
     fn make(
@@ -226,8 +243,8 @@ impl Builder {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Failure::new(Stage::Target, Errno::INVAL, path));
         };
-        let made = if parent == "/" {
-            make(self.top.as_fd(), name)
+        let made = if self.is_ours(path) {
+            make(self.top.as_fd(), relative(path))
         } else {
             self.target(parent).and_then(|parent| make(parent.as_fd(), name))
         };
@@ -278,6 +295,14 @@ fn clone_of(path: &Utf8Path, kind: Bound) -> Result<OwnedFd, Failure> {
         flags |= OpenTreeFlags::AT_RECURSIVE;
     }
     open_tree(&found, "", flags).at(Stage::Source, path)
+}
+
+/// As a path beneath the new root.
+fn relative(path: &Utf8Path) -> &str {
+    match path.as_str().trim_start_matches('/') {
+        "" => ".",
+        relative => relative,
+    }
 }
 
 fn put(mount: &OwnedFd, target: impl AsFd) -> rustix::io::Result<()> {

@@ -5,11 +5,13 @@ use super::confine;
 use super::layout::Layout;
 use super::report::{Failure, Stage, Staged};
 use crate::manifest::{Limits, Network};
-use crate::sys::linux::{Signals, close_everything, close_on_exec_from, exit_now, fork_again, loopback_up};
+use crate::sys::linux::{Signals, close_everything, close_on_exec_from, exit_now};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_parent_process_death_signal, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, chdir, set_parent_process_death_signal, setsid, wait,
+};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,9 +60,6 @@ impl Init<'_> {
     fn start(&self, uid: u32, gid: u32) -> Result<Pid, Failure> {
         self.die_with_supervisor()?;
         map_user(uid, gid)?;
-        if self.network == Network::Off {
-            loopback_up().at(Stage::Loopback, "lo")?;
-        }
         build(self.layout, self.settings)?;
         self.streams()?;
         confine::drop_privileges()?;
@@ -68,13 +67,13 @@ impl Init<'_> {
         self.die_with_supervisor()?;
         confine::restrict_files(self.layout, self.network)?;
         confine::filter(self.network)?;
-        match fork_again().at(Stage::Fork, "fork")? {
-            Some(command) => Ok(command),
-            None => {
-                self.command().send(&self.report);
-                exit_now(125)
-            }
-        }
+        confine::limit(&self.limits)?;
+        // Away from the caller's terminal and process group. The command is started into this session and group.
+        setsid().at(Stage::Fork, "setsid")?;
+        chdir(&self.directory).at(Stage::WorkingDirectory, self.directory.to_string_lossy())?;
+        self.signals.restore_mask().at(Stage::Streams, "signal mask")?;
+        close_on_exec_from(3).at(Stage::Streams, "close_range")?;
+        self.command()
     }
 
     /// Has the kernel kill this process when the supervisor ends, and makes sure that it has not ended already.
@@ -96,20 +95,8 @@ impl Init<'_> {
         Ok(())
     }
 
-    /// In the command's own process; returns only where it cannot be started.
-    fn command(&self) -> Failure {
-        let prepared = (|| {
-            rustix::process::setsid().at(Stage::Fork, "setsid")?;
-            rustix::process::chdir(&self.directory)
-                .at(Stage::WorkingDirectory, self.directory.to_string_lossy())?;
-            self.signals.restore_mask().at(Stage::Streams, "signal mask")?;
-            close_on_exec_from(3).at(Stage::Streams, "close_range")?;
-            confine::limit(&self.limits)
-        })();
-        if let Err(failure) = prepared {
-            return failure;
-        }
-        // As execvp(3): the first that is there and may be run; a place that may not be looked into is remembered.
+    /// As execvp(3): the first program that is there and may be run; one that may not be run is remembered.
+    fn command(&self) -> Result<Pid, Failure> {
         let mut failure = Failure::new(Stage::Exec, Errno::NOENT, "");
         for program in &self.programs {
             let mut command = std::process::Command::new(program);
@@ -118,7 +105,11 @@ impl Init<'_> {
             }
             let environment = self.environment.iter().map(|(name, value)| (name, value));
             command.args(self.arguments.iter().skip(1)).env_clear().envs(environment);
-            let error = command.exec();
+            // With nothing else to set this shares the memory until the program runs (posix_spawn(3)), which spares a fork.
+            let error = match command.spawn() {
+                Ok(child) => return Ok(Pid::from_child(&child)),
+                Err(error) => error,
+            };
             let errno = error.raw_os_error();
             if !matches!(errno, Some(libc::ENOENT | libc::ENOTDIR)) {
                 failure = Failure::new(Stage::Exec, error, program.to_string_lossy());
@@ -127,7 +118,7 @@ impl Init<'_> {
                 }
             }
         }
-        failure
+        Err(failure)
     }
 }
 

@@ -14,15 +14,18 @@ mod watch;
 
 use super::{Command, Note, Outcome, Refusal};
 use crate::manifest::{Manifest, Network};
-use crate::plan::{Decider, Effect, Operation, Operations, Origin, OriginKind, Rule, Scope, Spelling};
-use crate::sys::linux::{Forked, Signals, clone, namespace};
+use crate::plan::{
+    Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
+};
+use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, namespace};
 use build::Settings;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use init::Init;
 use kernel::Causes;
 use layout::{Kind, Layout};
-use placeholders::{Placeholders, StandIn, is_placeholder};
+use placeholders::{Placeholders, StandIn, looks_like_one};
 use report::{Failure, Stage};
+use rustix::fs::{CWD, RenameFlags};
 use rustix::process::{getegid, geteuid};
 use std::cell::RefCell;
 use std::io;
@@ -43,15 +46,20 @@ const MOST_PROCESSES: u64 = 1 << 21;
 pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     placeholders::clean_up_after_others();
-    let first = lay_out(manifest, rules, &kind_without_placeholders)?;
-    let placeholders = Placeholders::make(&first.exposed)?;
-    let layout = if first.exposed.is_empty() {
+    let first = lay_out(manifest, rules, &[])?;
+    let (absent, missing): (Vec<_>, Vec<_>) =
+        first.exposed.iter().cloned().partition(|path| is_absent(manifest, path));
+    let placeholders = Placeholders::make(&missing)?;
+    let layout = if missing.is_empty() {
         first
     } else {
-        lay_out(manifest, &extended(rules, &placeholders.stand_ins), &kind)?
+        lay_out(manifest, &extended(rules, &placeholders.stand_ins), &placeholders.stand_ins)?
     };
+    // Before the watch, whose signal would end this process otherwise.
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
+        .map_err(Refusal::system("cannot block signals"))?;
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
-    let watch = Watch::new(restricting.map(|step| step.path.clone()))?;
+    let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(absent.iter().cloned()))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
     let settings = settings(manifest, &layout)?;
@@ -68,8 +76,6 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         }
         None => (None, None),
     };
-    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT])
-        .map_err(Refusal::system("cannot block signals"))?;
     let init = Init {
         layout: &layout,
         settings,
@@ -97,7 +103,11 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         sandbox.output_limit(limit, output, errors);
     }
     let end = sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
-    let mut outcome = outcome(end, command)?;
+    let mut outcome = outcome(end, command, &absent)?;
+    for violation in absent.iter().filter_map(|path| quarantine(path)) {
+        outcome.code = Refusal::CODE;
+        outcome.notes.push(violation);
+    }
     for path in placeholders.remove() {
         outcome.notes.push(Note {
             message: format!("violation: protected path `{path}` appeared while the command ran"),
@@ -109,18 +119,38 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
     Ok(outcome)
 }
 
+/// Whether nothing may stand in for a missing path, so that it can only be watched.
+fn is_absent(manifest: &Manifest, path: &Utf8Path) -> bool {
+    manifest.protected.iter().any(|entry| entry.presence == Presence::Absent && entry.path == path)
+}
+
+/// Moves away what came to stand where nothing may, so that no program takes it for what its name says.
+fn quarantine(path: &Utf8Path) -> Option<Note> {
+    path.symlink_metadata().ok()?;
+    let moved = (0..100).map(|attempt| format!("{path}.quarantined-{attempt}")).find(|place| {
+        rustix::fs::renameat_with(CWD, path.as_str(), CWD, place.as_str(), RenameFlags::NOREPLACE).is_ok()
+    });
+    let (message, help) = match moved {
+        Some(place) => (
+            format!(
+                "violation: protected path `{path}` was made while the command ran; it was moved to `{place}`"
+            ),
+            "look at it, and delete it".to_owned(),
+        ),
+        None => (
+            format!(
+                "violation: protected path `{path}` was made while the command ran, and could not be moved away"
+            ),
+            "delete it before any other program reads it".to_owned(),
+        ),
+    };
+    Some(Note { message, help: Some(help) })
+}
+
 fn namespaces(network: Network) -> u64 {
     use namespace::{CGROUP, IPC, MOUNT, NET, PID, USER, UTS};
     let net = if network == Network::Off { NET } else { 0 };
     USER | MOUNT | PID | IPC | UTS | CGROUP | net
-}
-
-/// As [`kind`], with placeholders of other runs counted as missing: they go when those runs end.
-fn kind_without_placeholders(path: &Utf8Path) -> Result<Kind, Refusal> {
-    match kind(path)? {
-        Kind::Directory if is_placeholder(path) => Ok(Kind::Missing),
-        kind => Ok(kind),
-    }
 }
 
 /// What stands for a path below it is as closed as the path.
@@ -144,15 +174,11 @@ fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
     rules.iter().cloned().chain(closed).collect()
 }
 
-fn lay_out(
-    manifest: &Manifest,
-    rules: &[Rule],
-    kind: &dyn Fn(&Utf8Path) -> Result<Kind, Refusal>,
-) -> Result<Layout, Refusal> {
+fn lay_out(manifest: &Manifest, rules: &[Rule], held: &[StandIn]) -> Result<Layout, Refusal> {
     let refusal = RefCell::new(None);
     let links = manifest.links.iter().map(|link| link.link.clone());
     let layout = layout::plan(&Decider::new(rules, Spelling::Exact), links, &|path| {
-        kind(path).unwrap_or_else(|error| {
+        kind(path, held).unwrap_or_else(|error| {
             refusal.borrow_mut().get_or_insert(error);
             Kind::Missing
         })
@@ -160,24 +186,27 @@ fn lay_out(
     refusal.into_inner().map_or(Ok(layout), Err)
 }
 
-/// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either.
-fn kind(path: &Utf8Path) -> Result<Kind, Refusal> {
+/// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either. Placeholders
+/// of other runs are taken for missing unless they are `held` by this one: they go when those runs end.
+fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
+    let unexamined = |error| Refusal::Unexamined { path: path.to_path_buf(), error };
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => {
             return match error.raw_os_error() {
                 Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES) => Ok(Kind::Missing),
-                _ => Err(Refusal::Unexamined { path: path.to_path_buf(), error }),
+                _ => Err(unexamined(error)),
             };
         }
     };
     let file_type = metadata.file_type();
-    Ok(if file_type.is_dir() {
+    let is_held = || held.iter().any(|held| held.path == path);
+    Ok(if file_type.is_dir() && looks_like_one(path, &metadata) && !is_held() {
+        Kind::Missing
+    } else if file_type.is_dir() {
         Kind::Directory
     } else if file_type.is_symlink() {
-        let target =
-            path.read_link_utf8().map_err(|error| Refusal::Unexamined { path: path.to_path_buf(), error })?;
-        Kind::Symlink(target)
+        Kind::Symlink(path.read_link_utf8().map_err(unexamined)?)
     } else if file_type.is_char_device() {
         Kind::CharacterDevice
     } else {
@@ -200,7 +229,7 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
 }
 
-fn outcome(end: End, command: &Command) -> Result<Outcome, Refusal> {
+fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
     let (code, message, help) = match end {
         End::Code(code) => return Ok(Outcome { code, notes: Vec::new() }),
         End::Failed(failure) if failure.stage == Stage::Exec => return Ok(not_started(&failure, command)),
@@ -210,6 +239,10 @@ fn outcome(end: End, command: &Command) -> Result<Outcome, Refusal> {
         }
         End::Killed(Kill::Output(limit)) => {
             (124, format!("killed: output limit {limit} bytes"), "raise `output` in `limits`".into())
+        }
+        // Said, with where it was moved to, by whoever looks after such paths.
+        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => {
+            return Ok(Outcome { code: Refusal::CODE, notes: Vec::new() });
         }
         End::Killed(Kill::Replaced(path)) => (
             Refusal::CODE,

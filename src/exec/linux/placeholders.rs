@@ -38,8 +38,13 @@ pub struct Placeholders {
 
 /// Whether a placeholder stands there.
 pub fn is_placeholder(path: &Utf8Path) -> bool {
-    std::fs::symlink_metadata(path)
-        .is_ok_and(|metadata| metadata.is_dir() && metadata.mode() & 0o7777 == MODE)
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, &metadata))
+}
+
+/// The same, of a path that was looked at already.
+pub fn looks_like_one(path: &Utf8Path, metadata: &std::fs::Metadata) -> bool {
+    metadata.is_dir()
+        && metadata.mode() & 0o7777 == MODE
         && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 

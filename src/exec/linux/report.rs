@@ -10,7 +10,6 @@ pub enum Stage {
     User,
     /// The first mount, which tells whether mounting is possible at all.
     FirstMount,
-    Loopback,
     /// Opening what a mount is made of.
     Source,
     /// What stands there is not what it was a moment ago, or a symlink is on the way.
@@ -33,10 +32,9 @@ pub enum Stage {
     Exec,
 }
 
-const STAGES: [Stage; 18] = [
+const STAGES: [Stage; 17] = [
     Stage::User,
     Stage::FirstMount,
-    Stage::Loopback,
     Stage::Source,
     Stage::Changed,
     Stage::Target,

@@ -3,7 +3,7 @@
 use super::init::code;
 use super::report::Failure;
 use super::watch::Watch;
-use crate::sys::linux::Signals;
+use crate::sys::linux::{NOTIFIED, Signals};
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -117,12 +117,7 @@ impl Sandbox {
                 match event {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
-                    Event::Watch => {
-                        if let Some(path) = self.watch.replaced() {
-                            let kill = Kill::Replaced(path.to_path_buf());
-                            self.end(kill);
-                        }
-                    }
+                    Event::Mounts => self.check_paths(),
                     Event::Pump(at) => self.pump(at)?,
                     Event::Ended => self.collect()?,
                 }
@@ -146,8 +141,8 @@ impl Sandbox {
         if let Some(report) = &self.report {
             sources.push((report.as_fd(), PollFlags::IN, Event::Report));
         }
-        if let Some(watch) = self.watch.fd() {
-            sources.push((watch, PollFlags::IN, Event::Watch));
+        if let Some(mounts) = self.watch.mounts() {
+            sources.push((mounts, PollFlags::PRI, Event::Mounts));
         }
         for (at, pump) in self.pumps.iter().enumerate() {
             if !pump.waiting.is_empty() {
@@ -185,31 +180,36 @@ impl Sandbox {
         };
         self.failure = bytes.get(..length).and_then(Failure::receive);
         self.report = None;
+        if self.failure.is_none() && self.ended.is_none() && self.watch.mounts_of(self.pid).is_ok() {
+            self.check_paths();
+        }
         Ok(())
     }
 
-    /// Passes a signal on to the command's process group; the same one again ends the sandbox.
-    fn pass_signals(&mut self) {
-        while let Some(number) = self.signals.next() {
-            let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
-            let command = self.command();
-            match (command, Signal::from_named_raw(number)) {
-                (Some(command), Some(signal)) if self.passed & bit == 0 => {
-                    self.passed |= bit;
-                    if kill_process_group(command, signal).is_err() {
-                        self.kill();
-                    }
-                }
-                _ => self.kill(),
-            }
+    fn check_paths(&mut self) {
+        if let Some(path) = self.watch.replaced() {
+            let kill = Kill::Replaced(path.to_path_buf());
+            self.end(kill);
         }
     }
 
-    /// The command's process: the only child that pid 1 has made itself (proc_pid_task(5)).
-    fn command(&self) -> Option<Pid> {
-        let pid = self.pid.as_raw_pid();
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
-        Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
+    /// Passes a signal on to the process group that pid 1 has started the command in; it ignores signals itself (pid_namespaces(7)). The
+    /// same signal again ends the sandbox.
+    fn pass_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            if number == NOTIFIED {
+                self.check_paths();
+                continue;
+            }
+            let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
+            let first = self.passed & bit == 0;
+            self.passed |= bit;
+            match Signal::from_named_raw(number) {
+                Some(signal) if first && kill_process_group(self.pid, signal).is_ok() => {}
+                // It asks a second time, or there is no such group yet.
+                _ => self.kill(),
+            }
+        }
     }
 
     fn pump(&mut self, at: usize) -> Result<(), Errno> {
@@ -291,7 +291,7 @@ impl Pump {
 enum Event {
     Report,
     Signal,
-    Watch,
+    Mounts,
     Pump(usize),
     Ended,
 }

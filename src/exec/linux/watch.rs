@@ -1,111 +1,83 @@
-//! Watches the protected paths while a command runs: where the host replaces one, the kernel drops its mount, and the new file lies open.
+//! Watches the protected paths while a command runs: where the host replaces one, the kernel drops its mount or carries it away with the
+//! old file, and the new one lies open. The sandbox cannot do it, a mount point is busy there; an editor on the host that saves can.
 //!
-//! The sandbox cannot do it, a mount point is busy there; an editor on the host that saves a file by renaming can.
+//! What is renamed over or removed takes its mount with it, which the mount table of the sandbox tells at once; what is renamed away
+//! keeps it, which its directory tells. So it does when something comes to be where nothing may stand in for a missing path.
 
 use super::super::Refusal;
+use crate::sys::linux::notify_changes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use rustix::io::Errno;
-use std::collections::HashMap;
-use std::mem::MaybeUninit;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::Pid;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// What a path was when the walls were planned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
-    device: u64,
-    inode: u64,
-    /// Names of a regular file.
-    links: u64,
-}
-
-impl Seen {
-    fn at(path: &Utf8Path) -> Option<Self> {
-        let metadata = std::fs::symlink_metadata(path).ok()?;
-        let links = if metadata.is_file() { metadata.nlink() } else { 0 };
-        Some(Self { device: metadata.dev(), inode: metadata.ino(), links })
-    }
-}
-
-/// The watches of one run.
+/// The protected paths of one run, and what they were when the walls were planned.
 #[derive(Debug)]
 pub struct Watch {
-    inotify: Option<OwnedFd>,
-    paths: Vec<(Utf8PathBuf, Option<Seen>)>,
-    /// From inotify's number to indices into `paths`.
-    watched: HashMap<i32, Vec<usize>>,
+    paths: Vec<(Utf8PathBuf, Option<(u64, u64)>)>,
+    /// Held open: each tells of what is removed from it.
+    _directories: Vec<OwnedFd>,
+    mounts: Option<File>,
 }
 
 impl Watch {
-    /// Watches these paths from now on, and remembers what they are.
+    /// Remembers what these paths are, and has their directories tell of changes from now on.
     ///
     /// # Errors
-    /// What inotify_add_watch(2) says.
+    /// A directory that cannot be opened or watched.
     pub fn new(paths: impl Iterator<Item = Utf8PathBuf>) -> Result<Self, Refusal> {
-        let mut watch = Self { inotify: None, paths: Vec::new(), watched: HashMap::new() };
-        for path in paths {
-            let refused =
-                |error: Errno| Refusal::Watch { path: path.clone(), error: std::io::Error::from(error) };
-            let inotify = match &watch.inotify {
-                Some(inotify) => inotify,
-                None => {
-                    let made =
-                        inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(refused)?;
-                    watch.inotify.insert(made)
-                }
-            };
-            let number = add(inotify, &path).map_err(refused)?;
-            let at = watch.paths.len();
-            watch.watched.entry(number).or_default().push(at);
-            let seen = Seen::at(&path);
-            watch.paths.push((path, seen));
+        let paths: Vec<Utf8PathBuf> = paths.collect();
+        let parents: BTreeSet<&Utf8Path> = paths.iter().filter_map(|path| path.parent()).collect();
+        let mut directories = Vec::with_capacity(parents.len());
+        for parent in parents {
+            let directory =
+                watch(parent).map_err(|error| Refusal::Watch { path: parent.to_path_buf(), error })?;
+            directories.push(directory);
         }
-        Ok(watch)
+        let paths = paths.into_iter().map(|path| (identity(&path), path));
+        Ok(Self {
+            paths: paths.map(|(identity, path)| (path, identity)).collect(),
+            _directories: directories,
+            mounts: None,
+        })
     }
 
-    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.inotify.as_ref().map(AsFd::as_fd)
+    /// Watches the mounts of the sandbox too, which are complete now. `replaced` must be asked after this: what happened before is not told.
+    ///
+    /// # Errors
+    /// Where the process has gone already.
+    pub fn mounts_of(&mut self, pid: Pid) -> io::Result<()> {
+        if !self.paths.is_empty() {
+            self.mounts = Some(File::open(format!("/proc/{}/mountinfo", pid.as_raw_pid()))?);
+        }
+        Ok(())
     }
 
-    /// Reads what has happened, and gives a path that is not any more what it was.
+    /// Tells of changes by an exceptional condition (proc_pid_mounts(5)).
+    pub fn mounts(&self) -> Option<BorrowedFd<'_>> {
+        self.mounts.as_ref().map(AsFd::as_fd)
+    }
+
+    /// A path that is not any more what it was.
     pub fn replaced(&self) -> Option<&Utf8Path> {
-        let mut buffer = [MaybeUninit::uninit(); 4096];
-        let mut reader = Reader::new(self.inotify.as_ref()?, &mut buffer);
-        let changed = |at: &usize| {
-            let (path, seen) = self.paths.get(*at)?;
-            (Seen::at(path) != *seen).then_some(path.as_path())
-        };
-        loop {
-            let found = match reader.next() {
-                Ok(event) if event.events().contains(ReadFlags::QUEUE_OVERFLOW) => {
-                    (0..self.paths.len()).find_map(|at| changed(&at))
-                }
-                Ok(event) => self.watched.get(&event.wd()).into_iter().flatten().find_map(changed),
-                Err(_) => return None,
-            };
-            if found.is_some() {
-                return found;
-            }
-        }
+        let changed = |(path, seen): &&(Utf8PathBuf, Option<(u64, u64)>)| identity(path) != *seen;
+        self.paths.iter().find(changed).map(|(path, _)| path.as_path())
     }
 }
 
-fn add(inotify: &OwnedFd, path: &Utf8Path) -> Result<i32, Errno> {
-    let itself =
-        WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF | WatchFlags::ATTRIB | WatchFlags::DONT_FOLLOW;
-    match inotify::add_watch(inotify, path.as_str(), itself) {
-        // What may not be read cannot be watched itself (inotify(7)), but its directory can.
-        Err(Errno::ACCESS) => {
-            let names = WatchFlags::CREATE
-                | WatchFlags::DELETE
-                | WatchFlags::MOVED_FROM
-                | WatchFlags::MOVED_TO
-                | WatchFlags::MASK_ADD
-                | WatchFlags::ONLYDIR;
-            let parent = path.parent().unwrap_or(path);
-            inotify::add_watch(inotify, parent.as_str(), names)
-        }
-        added => added,
-    }
+fn watch(directory: &Utf8Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = open(directory.as_str(), flags, Mode::empty())?;
+    notify_changes(&directory)?;
+    Ok(directory)
+}
+
+/// Device and inode of what stands there.
+fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
 }

@@ -18,7 +18,7 @@ mod want;
 use crate::plan::{Decider, Operation};
 use camino::{Utf8Path, Utf8PathBuf};
 use tree::{Node, Tree};
-use want::{Want, want};
+use want::Want;
 
 /// What stands at a path on the host, not following a link there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,15 +137,14 @@ pub fn plan(
     kind: &dyn Fn(&Utf8Path) -> Kind,
 ) -> Layout {
     let paths = decider.rules().iter().map(|rule| rule.path.clone()).chain(links);
-    let tree = Tree::new(paths, |path, kind| want(decider, path, kind), kind);
+    let tree = Tree::new(paths, decider, kind);
     let listed = tree.nodes[0].want != Want::Nothing;
-    let mut planner = Planner { decider, tree: &tree, layout: Layout { listed, ..Layout::default() } };
+    let mut planner = Planner { tree: &tree, layout: Layout { listed, ..Layout::default() } };
     planner.children(0, View::EMPTY);
     planner.layout
 }
 
 struct Planner<'a> {
-    decider: &'a Decider<'a>,
     tree: &'a Tree,
     layout: Layout,
 }
@@ -315,7 +314,7 @@ impl Planner<'_> {
     }
 
     fn allowed(&self, node: usize, operation: Operation) -> bool {
-        self.decider.decide(operation, &self.tree.nodes[node].path).allowed
+        self.tree.nodes[node].own.contains(operation)
     }
 }
 

@@ -29,9 +29,8 @@ pub enum Want {
     Terminals,
 }
 
-/// Asks the decision function about a path and about what lies below it.
-pub fn want(decider: &Decider<'_>, path: &Utf8Path, kind: &Kind) -> Want {
-    let own = decider.allowed(path);
+/// Asks the decision function about a path, on which `own` is allowed, and about what lies below it.
+pub fn want(decider: &Decider<'_>, path: &Utf8Path, own: Operations, kind: &Kind) -> Want {
     let below = decider.allowed_below(path);
     if !sees(own) {
         return Want::Nothing;
@@ -49,6 +48,8 @@ pub fn want(decider: &Decider<'_>, path: &Utf8Path, kind: &Kind) -> Want {
     match path.as_str() {
         "/proc" if sees(below) => return Want::Proc,
         "/dev/pts" if sees(below) => return Want::Terminals,
+        // A node of the host's would make terminals in the host's instance (devpts in the kernel's documentation).
+        "/dev/ptmx" => return Want::Symlink("pts/ptmx".into()),
         _ => {}
     }
     match kind {

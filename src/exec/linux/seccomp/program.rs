@@ -8,7 +8,6 @@ const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JA) as u16;
 const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
-const ABOVE: u16 = (libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
 /// Offsets into `struct seccomp_data`.
@@ -34,35 +33,44 @@ fn branch(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
 /// A program that kills the process on another architecture, gives `ENOSYS` for numbers above `last`, does as the list says, and allows
 /// what is not on it.
 pub fn compile(architecture: u32, last: u32, actions: &[(i64, Action)]) -> Vec<sock_filter> {
-    let mut sorted: Vec<(u32, Action)> =
-        actions.iter().map(|&(number, action)| (number as u32, action)).collect();
-    sorted.sort_by_key(|&(number, _)| number);
-    let mut program = vec![
-        op(LOAD, ARCHITECTURE),
-        branch(EQUAL, architecture, 1, 0),
-        op(RETURN, KILL),
-        op(LOAD, NUMBER),
-        branch(ABOVE, last, 0, 1),
-        op(RETURN, fail(libc::ENOSYS)),
-    ];
-    program.extend(search(&sorted));
+    let mut program =
+        vec![op(LOAD, ARCHITECTURE), branch(EQUAL, architecture, 1, 0), op(RETURN, KILL), op(LOAD, NUMBER)];
+    program.extend(search(&ranges(last, actions)));
     program
 }
 
-fn search(actions: &[(u32, Action)]) -> Vec<sock_filter> {
-    match actions {
-        [] => vec![op(RETURN, ALLOW)],
-        [(number, action)] => {
-            let mut block = vec![branch(EQUAL, *number, 1, 0), op(RETURN, ALLOW)];
-            block.extend(perform(*action));
-            block
-        }
+/// From which number on which action is taken; `None` allows.
+fn ranges(last: u32, actions: &[(i64, Action)]) -> Vec<(u32, Option<Action>)> {
+    let mut sorted: Vec<(u32, Action)> =
+        actions.iter().map(|&(number, action)| (number as u32, action)).collect();
+    sorted.sort_by_key(|&(number, _)| number);
+    let mut ranges = vec![(0, None)];
+    for (number, action) in sorted {
+        ranges.push((number, Some(action)));
+        ranges.push((number + 1, None));
+    }
+    ranges.push((last + 1, Some(Action::Fail(libc::ENOSYS))));
+    // Of two that begin at the same number the later one holds; what goes on as before is no range of its own.
+    ranges.reverse();
+    ranges.dedup_by_key(|&mut (number, _)| number);
+    ranges.reverse();
+    ranges.dedup_by(|next, before| next.1 == before.1);
+    ranges
+}
+
+fn search(ranges: &[(u32, Option<Action>)]) -> Vec<sock_filter> {
+    match ranges {
+        [] | [(_, None)] => vec![op(RETURN, ALLOW)],
+        [(_, Some(action))] => perform(*action),
         _ => {
-            let (low, high) = actions.split_at(actions.len() / 2);
+            let (low, high) = ranges.split_at(ranges.len() / 2);
             let low = search(low);
             let pivot = high.first().map_or(0, |&(number, _)| number);
             // Jumps by condition reach 255 instructions, the plain one any number.
-            let mut block = vec![branch(AT_LEAST, pivot, 0, 1), op(JUMP, low.len() as u32)];
+            let mut block = match u8::try_from(low.len()) {
+                Ok(length) => vec![branch(AT_LEAST, pivot, length, 0)],
+                Err(_) => vec![branch(AT_LEAST, pivot, 0, 1), op(JUMP, low.len() as u32)],
+            };
             block.extend(low);
             block.extend(search(high));
             block
@@ -134,7 +142,6 @@ mod tests {
                 JUMP => at += k as usize,
                 EQUAL => at += decide(accumulator == k),
                 AT_LEAST => at += decide(accumulator >= k),
-                ABOVE => at += decide(accumulator > k),
                 RETURN => return k,
                 other => panic!("unknown instruction {other:#x}"),
             }
