@@ -50,7 +50,7 @@ fn a_fifo_that_is_used_by_a_profile_does_not_hang() {
 
 #[test]
 fn a_profile_from_standard_input() {
-    let place = Place::new();
+    let place = Place::empty();
     let text = format!("edition 1\nprofile \"x\" {{\n{CLEAN}\n}}\n");
     let host = format!("--host={HOSTS}/examples.yaml");
     place.run_with(&["check", "-", &host], &text).exits(0);

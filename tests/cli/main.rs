@@ -26,14 +26,14 @@ pub struct Ran {
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub fn empty() -> Self {
         let keep = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(keep.path()).unwrap().canonicalize_utf8().unwrap();
         Self { _keep: keep, path }
     }
 
     pub fn with(name: &str, statements: &str) -> Self {
-        let place = Self::new();
+        let place = Self::empty();
         place.profile(name, statements);
         place
     }

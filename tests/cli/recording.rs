@@ -41,7 +41,7 @@ fn compiling_from_the_recording_gives_the_same_bytes() {
 fn what_was_not_asked_is_not_known() {
     let place = project();
     let recording = place.run(&["host", "record", "a.palisade"]).exits(0).out;
-    let out = Place::new();
+    let out = Place::empty();
     out.write("host.yaml", &recording);
     out.profile("other.palisade", "root \"$workspace\" read-only\ndeny \"/never-asked/x\"");
     out.run(&["check", "other.palisade", "--host", "host.yaml"]).exits(1).says("is not in the recording");
@@ -59,7 +59,7 @@ fn a_recording_replaces_a_planted_link_and_does_not_write_through_it() {
 
 #[test]
 fn a_profile_that_is_not_understood_is_not_recorded() {
-    let place = Place::new();
+    let place = Place::empty();
     place.write("a.palisade", "profile {{{");
     place.run(&["host", "record", "a.palisade", "-o", "host.yaml"]).exits(1).says("nothing was recorded");
     assert!(!place.exists("host.yaml"));

@@ -22,7 +22,7 @@ const FAILS: &str = "root \"$workspace\" read-only\nroot \"$workspace/gone\" rea
 
 #[test]
 fn help_fits_a_terminal_and_goes_to_standard_output() {
-    let place = Place::new();
+    let place = Place::empty();
     for verb in [&[][..]].into_iter().chain(VERBS) {
         for flag in ["--help", "-h"] {
             let ran = place.run(&[verb, &[flag]].concat()).exits(0);
@@ -71,7 +71,7 @@ fn a_mistake_in_the_command_line_is_usage() {
 
 #[test]
 fn exit_codes_of_check_do_not_hang_on_the_format() {
-    let place = Place::new();
+    let place = Place::empty();
     place.profile("clean.palisade", CLEAN);
     place.profile("warns.palisade", WARNS);
     place.profile("fails.palisade", FAILS);
@@ -94,19 +94,19 @@ fn exit_codes_of_check_do_not_hang_on_the_format() {
 
 #[test]
 fn a_directory_is_searched_for_profiles() {
-    let place = Place::new();
+    let place = Place::empty();
     place.profile("policies/a.palisade", CLEAN);
     place.profile("policies/deep/b.palisade", FAILS);
     place.profile("policies/.hidden/c.palisade", "root");
     std::os::unix::fs::symlink("deep", place.path.join("policies/again")).unwrap();
     place.on_examples(&["check", "policies"]).exits(1).says("b.palisade").says("2 profiles");
-    let empty = Place::new();
+    let empty = Place::empty();
     empty.on_examples(&["check"]).exits(2).says("no profile found");
 }
 
 #[test]
 fn fragments_are_checked_and_not_compiled() {
-    let place = Place::new();
+    let place = Place::empty();
     place.write("f.palisade", "edition 1\nfragment \"f\" {\n    deny \"$workspace/.env\"\n}\n");
     place.profile("p.palisade", &format!("{CLEAN}\nuse \"f.palisade\""));
     place.on_examples(&["check", "f.palisade"]).exits(0);
@@ -120,7 +120,7 @@ fn fragments_are_checked_and_not_compiled() {
 
 #[test]
 fn rules_are_listed_and_explained() {
-    let place = Place::new();
+    let place = Place::empty();
     let rules = place.run(&["rules"]).exits(0).out;
     assert!(rules.contains("hard-linked-denial"));
     for line in rules.lines() {
@@ -141,7 +141,7 @@ fn rules_are_listed_and_explained() {
 
 #[test]
 fn init_writes_what_checks_and_overwrites_nothing() {
-    let place = Place::new();
+    let place = Place::empty();
     for example in ["build-and-test", "docs-writer", "mcp-files", "pr-review", "worktree-agent"] {
         let name = format!("{example}.palisade");
         place.run(&["init", &name, "--from", example]).exits(0).says("next: palisade check");
@@ -159,7 +159,7 @@ fn init_writes_what_checks_and_overwrites_nothing() {
 
 #[test]
 fn fmt_changes_blanks_once_and_check_changes_nothing() {
-    let place = Place::new();
+    let place = Place::empty();
     let wild =
         "edition 1\nprofile   \"case\"  {\nroot \"$workspace\"   read-only   # why\n\n\n\n  tools   git\n}\n";
     place.write("a.palisade", wild);
@@ -197,7 +197,7 @@ fn what_is_piped_has_no_colour_and_fits() {
 
 #[test]
 fn typical_mistakes() {
-    let place = Place::new();
+    let place = Place::empty();
     for (name, text) in [
         ("typo", "edition 1\nprofile \"x\" {\n    rooot \"$workspace\" read-write\n    tools git\n}\n"),
         ("unknown-variable", "edition 1\nprofile \"x\" {\n    root \"$workspce\" read-only\n}\n"),

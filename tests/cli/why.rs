@@ -104,7 +104,7 @@ fn a_question_that_cannot_be_answered_is_usage() {
         .says("more than one profile")
         .says("a.palisade, b.palisade");
     place.on_examples(&["why", "read", "x", "-p", "b.palisade"]).exits(2).says("not understood");
-    Place::new().on_examples(&["why", "read", "x"]).exits(2).says("no profile in this directory");
+    Place::empty().on_examples(&["why", "read", "x"]).exits(2).says("no profile in this directory");
 }
 
 #[test]
