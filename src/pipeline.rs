@@ -56,7 +56,7 @@ pub enum CompileError {
     Manifest(#[from] manifest::ManifestError),
 }
 
-/// Walks the road up to the plan, and lints it.
+/// Walks the road up to the plan, and lints it if every statement was understood.
 pub fn check(
     sources: &mut Sources,
     file: FileId,
@@ -96,7 +96,10 @@ pub fn check(
     let binding = bind::bind(host, &policy, &own);
     let plan = bind::plan::build(host, &policy, &binding, sources);
     let context = lint::Context { sources, policy: &policy, host, binding: &binding, plan: &plan };
-    findings.extend(lint::run(&context));
+    // A statement that was not understood is missing from the policy, and what lint says of the rest would mislead.
+    if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+        findings.extend(lint::run(&context));
+    }
     done(findings, Some(Bound { policy, binding, plan }))
 }
 

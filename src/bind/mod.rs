@@ -18,6 +18,7 @@ use crate::host::{Entry, Hop, Host, HostError, Resolution, ResolveError};
 use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
 use camino::{Utf8Path, Utf8PathBuf};
 use guards::OwnFile;
+use std::cmp::Reverse;
 use system::Base;
 use tools::{Finder, Lookup};
 
@@ -192,7 +193,8 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     };
     let default = || {
         let workspace = PolicyPath { path: policy.workspace.clone(), span: policy.name.span };
-        binding.root_of(&policy.workspace).map(|_| workspace)
+        let held = binding.usable_roots(policy).iter().any(|(_, root, _)| workspace.path.starts_with(root));
+        held.then_some(workspace)
     };
     binding.working_directory = policy.working_directory.clone().or_else(default).as_ref().map(bound);
     let denied = outermost(binding.denied());
@@ -251,10 +253,12 @@ fn bind_guards(
 /// Whether the innermost root that holds a path is writable.
 fn writable_root(policy: &Policy, roots: &[BoundPath], path: &Utf8Path) -> bool {
     let holding = policy.roots.iter().zip(roots).filter_map(|(root, bound)| {
-        let top = bound.canonical().filter(|top| path.starts_with(top))?;
-        Some((top.as_str().len(), root.access))
+        let found = bound.found.as_ref().ok()?;
+        let holds =
+            found.entry.as_ref().is_some_and(Entry::is_directory) && path.starts_with(&found.canonical);
+        holds.then_some((found.canonical.as_str().len(), Reverse(root.access)))
     });
-    holding.max().is_some_and(|(_, access)| access == Access::ReadWrite)
+    holding.max().is_some_and(|(_, Reverse(access))| access == Access::ReadWrite)
 }
 
 impl Binding {
@@ -268,8 +272,9 @@ impl Binding {
         hops.iter().any(|hop| self.is_writable(policy, &hop.link))
     }
 
-    /// The roots that exist and are directories, outermost first, each path once, with the index of its statement.
-    pub fn usable_roots(&self) -> Vec<(usize, &Utf8Path, &Entry)> {
+    /// The roots that exist and are directories, outermost first, each path once, with the index of its statement. Of several
+    /// at one place, which lint refuses where they differ, it is one with the narrowest access.
+    pub fn usable_roots(&self, policy: &Policy) -> Vec<(usize, &Utf8Path, &Entry)> {
         let mut usable: Vec<(usize, &Utf8Path, &Entry)> = self
             .roots
             .iter()
@@ -280,15 +285,9 @@ impl Binding {
                 Some((at, found.canonical.as_path(), entry))
             })
             .collect();
-        usable.sort_by_key(|&(at, path, _)| (path.components().count(), path, at));
+        usable.sort_by_key(|&(at, path, _)| (path.components().count(), path, policy.roots[at].access, at));
         usable.dedup_by(|a, b| a.1 == b.1);
         usable
-    }
-
-    /// The innermost root that holds a path: its statement's index and its canonical path.
-    pub fn root_of<'a>(&'a self, path: &Utf8Path) -> Option<(usize, &'a Utf8Path)> {
-        let usable = self.usable_roots();
-        usable.iter().rev().find(|(_, root, _)| path.starts_with(root)).map(|&(at, root, _)| (at, root))
     }
 
     /// The paths that are denied, with what stands there.
@@ -301,7 +300,7 @@ impl Binding {
     pub fn write_protected(&self, policy: &Policy) -> Vec<(Utf8PathBuf, Option<Entry>)> {
         let guards = self.guards.iter().filter(|guard| guard.lifted_by.is_none());
         let mut paths: Vec<_> = guards.map(|guard| (guard.path.clone(), guard.entry.clone())).collect();
-        let usable = self.usable_roots();
+        let usable = self.usable_roots(policy);
         for &(at, path, entry) in &usable {
             let inside_writable = usable.iter().any(|&(outer, outer_path, _)| {
                 policy.roots[outer].access == Access::ReadWrite

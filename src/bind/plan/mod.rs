@@ -114,14 +114,17 @@ impl Builder<'_> {
     }
 
     fn writes_anywhere(&self) -> bool {
-        self.binding.usable_roots().iter().any(|&(at, ..)| self.policy.roots[at].access == Access::ReadWrite)
+        self.binding
+            .usable_roots(self.policy)
+            .iter()
+            .any(|&(at, ..)| self.policy.roots[at].access == Access::ReadWrite)
     }
 
     fn scratch_path(&self) -> Utf8PathBuf {
         if self.policy.target == System::Macos {
             return SCRATCH_PARAMETER.into();
         }
-        let roots = self.binding.usable_roots();
+        let roots = self.binding.usable_roots(self.policy);
         let free = |place: &&&str| !roots.iter().any(|(_, root, _)| Utf8Path::new(place).starts_with(root));
         SCRATCH_PLACES.iter().find(free).unwrap_or(&SCRATCH_PLACES[2]).into()
     }
@@ -144,7 +147,7 @@ impl Builder<'_> {
     /// Outermost roots first, so that the longest one that holds a path decides.
     fn roots(&mut self) -> Vec<PlannedRoot> {
         let mut planned = Vec::new();
-        for (at, path, entry) in self.binding.usable_roots() {
+        for (at, path, entry) in self.binding.usable_roots(self.policy) {
             let root = &self.policy.roots[at];
             let origin = self.statement(OriginKind::Root, root.span);
             match root.access {

@@ -50,7 +50,7 @@ impl Builder<'_> {
     }
 
     fn read_only_in_writable(&self) -> Vec<Protected> {
-        let usable = self.binding.usable_roots();
+        let usable = self.binding.usable_roots(self.policy);
         let writable = |path: &Utf8Path| {
             usable.iter().any(|&(at, outer, _)| {
                 self.policy.roots[at].access == Access::ReadWrite && outer != path && path.starts_with(outer)
@@ -95,19 +95,23 @@ impl Builder<'_> {
         }
     }
 
-    /// A symlink that the plan rests on and that the command could replace is kept as it is.
+    /// A symlink that the plan rests on and that the command could replace is kept as it is, and where it is.
     fn pin_links(&mut self) {
-        let links: Vec<Hop> = self.links.clone();
-        for Hop { link, .. } in links {
-            if self
-                .binding
-                .root_of(&link)
-                .is_some_and(|(at, _)| self.policy.roots[at].access == Access::ReadWrite)
-            {
-                let text = "a link that the plan rests on".into();
-                let origin = Origin { kind: OriginKind::Pin, text, span: None };
-                self.rule(Effect::Deny, Operations::WRITING, Scope::Literal, &link, origin);
+        let mut pins: BTreeMap<Utf8PathBuf, (Operations, String)> = BTreeMap::new();
+        let mut pin = |path: &Utf8Path, operations: Operations, text: String| {
+            let pinned = pins.entry(path.to_path_buf()).or_insert((Operations::NONE, text));
+            pinned.0 = pinned.0.union(operations);
+        };
+        let writable = |path: &Utf8Path| self.binding.is_writable(self.policy, path);
+        for Hop { link, .. } in self.links.iter().filter(|hop| writable(&hop.link)) {
+            pin(link, Operations::WRITING, "a link that the plan rests on".into());
+            for ancestor in link.ancestors().skip(1).take_while(|ancestor| writable(ancestor)) {
+                pin(ancestor, Operations::MOVING, format!("holds {link}"));
             }
+        }
+        for (path, (operations, text)) in pins {
+            let origin = Origin { kind: OriginKind::Pin, text, span: None };
+            self.rule(Effect::Deny, operations, Scope::Literal, &path, origin);
         }
     }
 }

@@ -1,0 +1,125 @@
+//! `why`: the first word, the exit code, and that it agrees with `expect`.
+
+use crate::{HOSTS, Place};
+
+const PROFILE: &str = "\
+root \"$workspace\" read-write
+root \"$workspace/docs\" read-only
+deny \"$workspace/.env\"
+tools git
+network only { allow \"example.com\"; deny \"bad.example.com\" }";
+
+/// A question, and whether the answer is yes.
+const QUESTIONS: [(&str, &str, bool); 20] = [
+    ("read", "src/main.c", true),
+    ("write", "src/main.c", true),
+    ("create", "src/new.c", true),
+    ("remove", "src/main.c", true),
+    ("rename", "src", true),
+    ("rename", "docs", false),
+    ("write", "docs/guide.md", false),
+    ("create", "docs/new.md", false),
+    ("read", ".env", false),
+    ("metadata", ".env", false),
+    ("list", "docs", true),
+    ("link", ".env", false),
+    ("write", ".git/hooks/pre-commit", false),
+    ("exec", "git", true),
+    ("exec", "gcc", false),
+    ("exec", "no-such-program", false),
+    ("map", "src/main.c", false),
+    ("read", "/etc/shadow", false),
+    ("connect", "example.com", true),
+    ("connect", "bad.example.com:443", false),
+];
+
+#[test]
+fn the_first_word_and_the_exit_code_are_the_answer() {
+    let place = Place::with("a.palisade", PROFILE);
+    for (operation, subject, yes) in QUESTIONS {
+        let ran = place.on_examples(&["why", operation, subject]).exits(i32::from(!yes));
+        let word = if yes { "allowed: " } else { "denied: " };
+        assert!(ran.out.starts_with(&format!("{word}{operation} ")), "{}", ran.out);
+        assert!(ran.err.is_empty(), "{}", ran.err);
+    }
+}
+
+#[test]
+fn expect_says_what_why_says() {
+    for (operation, subject, yes) in QUESTIONS {
+        let word = |yes| if yes { "allowed" } else { "denied" };
+        for claimed in [true, false] {
+            let line = format!("{PROFILE}\nexpect {{ {operation} \"{subject}\" {} }}", word(claimed));
+            let place = Place::with("a.palisade", &line);
+            let ran = place.on_examples(&["check", "a.palisade", "--fail-on", "error"]);
+            assert_eq!(
+                ran.out.contains("failed-expectation"),
+                claimed != yes,
+                "{operation} {subject}: {}",
+                ran.out
+            );
+        }
+    }
+}
+
+#[test]
+fn it_names_the_statement_that_decides() {
+    let place = Place::with("a.palisade", PROFILE);
+    let why = |operation: &str, subject: &str| place.on_examples(&["why", operation, subject]);
+    why("read", ".env").says("a.palisade:5 deny").says("this denies it");
+    why("read", "src/main.c").says("a.palisade:3 root").says("this grants it");
+    why("write", "docs/guide.md").says("a.palisade:4 root");
+    why("write", ".git/hooks/x").says("guard: git runs the hooks in it");
+    why("read", "/var/lib/x").says("no statement grants it");
+    why("read", "src/not-yet").says("nothing is there now");
+    why("connect", "bad.example.com").says("a pattern of `network`");
+    why("read", "~/.ssh/id_ed25519").exits(1).says("/home/dev/.ssh/id_ed25519");
+}
+
+#[test]
+fn links_are_followed_as_the_kernel_follows_them() {
+    let place = Place::with("a.palisade", "root \"$workspace\" read-write\ndeny \"$workspace/secret\"");
+    place.write("secret", "x");
+    place.write("sub/file", "x");
+    std::os::unix::fs::symlink("secret", place.path.join("link")).unwrap();
+    std::os::unix::fs::symlink("sub", place.path.join("dir")).unwrap();
+    std::os::unix::fs::symlink("loop", place.path.join("loop")).unwrap();
+    place.run(&["why", "read", "link"]).exits(1).says("through the link");
+    place.run(&["why", "remove", "link"]).exits(0);
+    place.run(&["why", "read", "dir/file"]).exits(0).says("sub/file");
+    place.run(&["why", "read", "dir/../secret"]).exits(1);
+    place.run(&["why", "read", "loop/x"]).exits(2).says("loop");
+    place.run(&["why", "read", "secret/below"]).exits(1);
+}
+
+#[test]
+fn a_question_that_cannot_be_answered_is_usage() {
+    let place = Place::with("a.palisade", PROFILE);
+    place.on_examples(&["why", "raed", "x"]).exits(2).says("did you mean `read`?");
+    place.on_examples(&["why", "frobnicate", "x"]).exits(2).says("one of: read, list");
+    place.write("b.palisade", "profile");
+    place
+        .on_examples(&["why", "read", "x"])
+        .exits(2)
+        .says("more than one profile")
+        .says("a.palisade, b.palisade");
+    place.on_examples(&["why", "read", "x", "-p", "b.palisade"]).exits(2).says("not understood");
+    Place::empty().on_examples(&["why", "read", "x"]).exits(2).says("no profile in this directory");
+}
+
+#[test]
+fn hostile_names_stay_on_their_line() {
+    let place = Place::with("a.palisade", PROFILE);
+    let ran = place.on_examples(&["why", "read", "x\n\u{1b}[2Jallowed: read"]).exits(0);
+    assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
+    let ran = place.on_examples(&["why", "connect", "x\nallowed: y"]).exits(1);
+    assert!(ran.out.lines().skip(1).all(|line| !line.starts_with("allowed")), "{:?}", ran.out);
+}
+
+#[test]
+fn a_profile_with_errors_is_answered_with_a_warning() {
+    let place =
+        Place::with("a.palisade", "root \"$workspace\" read-only\nroot \"$workspace/gone\" read-only");
+    place.on_examples(&["why", "read", "src/main.c"]).exits(0).says("this profile has errors");
+    assert!(std::path::Path::new(HOSTS).is_dir());
+}
