@@ -3,8 +3,8 @@
 use crate::bind::{self, Binding};
 use crate::emit;
 use crate::finding::{self, Finding, Severity};
-use crate::host::Host;
 use crate::host::resolve::resolve as resolve_path;
+use crate::host::{Host, HostError};
 use crate::lint;
 use crate::manifest;
 use crate::plan::Plan;
@@ -92,8 +92,16 @@ pub fn check(
         );
         return done(findings, None);
     }
-    let own = own_files(sources, &policy, host, &request.artifacts);
+    let (own, unlisted) = own_files(sources, &policy, host, &request.artifacts);
     let binding = bind::bind(host, &policy, &own);
+    for (place, error) in unlisted.iter().filter(|(place, _)| binding.is_writable(&policy, place)) {
+        let message = format!("which profiles lie in `{place}` cannot be told: {error}");
+        findings.push(
+            Finding::new("unexamined", Severity::Error, message)
+                .at(policy.name.span, "they would not be guarded")
+                .help("make the directory readable, and give every file in it a name that is UTF-8"),
+        );
+    }
     let plan = bind::plan::build(host, &policy, &binding, sources);
     let context = lint::Context { sources, policy: &policy, host, binding: &binding, plan: &plan };
     // A statement that was not understood is missing from the policy, and what lint says of the rest would mislead.
@@ -108,13 +116,13 @@ fn done(mut findings: Vec<Finding>, bound: Option<Bound>) -> Checked {
     Checked { findings, bound }
 }
 
-/// Palisade's own files: the profile, what it uses, and what compiling it writes.
+/// Palisade's own files: the profile, what it uses, what compiling it writes, and others beside them; and the directories that could not be listed.
 fn own_files(
     sources: &Sources,
     policy: &Policy,
     host: &dyn Host,
     artifacts: &[Utf8PathBuf],
-) -> Vec<bind::guards::OwnFile> {
+) -> (Vec<bind::guards::OwnFile>, Vec<(Utf8PathBuf, HostError)>) {
     let canonical = |path: &Utf8Path| {
         crate::host::resolve::resolve_parent(host, path)
             .map_or_else(|_| path.to_path_buf(), |found| found.canonical)
@@ -125,15 +133,22 @@ fn own_files(
     // One profile must not rewrite another, nor what that was compiled into.
     let places: BTreeSet<Utf8PathBuf> =
         paths.iter().filter_map(|path| path.parent()).map(Utf8Path::to_path_buf).collect();
+    let mut unlisted = Vec::new();
     for place in places {
-        let names = host.read_dir(&place).unwrap_or_default();
-        paths.extend(names.iter().flat_map(|name| palisade_names(name)).map(|name| place.join(name)));
+        match host.read_dir(&place) {
+            Ok(names) => {
+                paths.extend(names.iter().flat_map(|name| palisade_names(name)).map(|name| place.join(name)));
+            }
+            // Not made yet: `--out-dir` must be there when something is written to it.
+            Err(_) if matches!(host.lstat(&place), Ok(None)) => {}
+            Err(error) => unlisted.push((place, error)),
+        }
     }
     let mut own: Vec<bind::guards::OwnFile> =
         paths.into_iter().map(|path| bind::guards::OwnFile { path }).collect();
     own.sort();
     own.dedup();
-    own
+    (own, unlisted)
 }
 
 /// The names that a file stands for, if it is Palisade's: itself, and for a profile what it is compiled into.

@@ -4,8 +4,8 @@ use super::Binding;
 use super::tools::Lookup;
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Hop, Host, ResolveError};
-use crate::plan::Operation;
 use crate::plan::question::Question;
+use crate::plan::{Decider, Decision, Operation};
 use crate::policy::Policy;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -46,6 +46,16 @@ pub fn locate(
         Err(ResolveError::NotDirectory(_)) => below_file(host, &path),
         Err(error) => Err(error),
     }
+}
+
+/// The answer to a question about a subject. A link on the way that may not be read leads nowhere, whatever lies behind it.
+pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) -> Decision<'a> {
+    let closed = |hop: &Hop| {
+        let decision = decider.decide(Operation::Read, &hop.link);
+        (!decision.allowed).then_some(decision)
+    };
+    let on_the_way = subject.hops.iter().find_map(closed);
+    on_the_way.unwrap_or_else(|| question.ask(decider, &subject.path, subject.exists))
 }
 
 /// What would lie below a file is not there, and the rules speak of it all the same: `.git/hooks` in a linked worktree, whose `.git` is a file.

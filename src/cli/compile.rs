@@ -3,7 +3,7 @@
 use super::Exit;
 use super::check::has_errors;
 use super::input::{BindArgs, absolute, read_profile};
-use super::output::{FailOn, exit_for, fail, findings_aside, print, write_atomically};
+use super::output::{FailOn, READABLE, exit_for, fail, findings_aside, print, write_atomically};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
 use crate::resolve::LiveLoader;
@@ -126,7 +126,7 @@ fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
 /// at the place is replaced, not written through.
 fn write(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     for (path, text) in outputs.with(artifact) {
-        write_atomically(path, text)
+        write_atomically(path, text, READABLE)
             .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?;
         print(&format!("wrote {path}\n"));
     }

@@ -5,7 +5,7 @@ use super::input::{find_profiles, read_profile};
 use super::output::{fail, print, write_atomically};
 use crate::source::Sources;
 use crate::syntax;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Bring profiles into the one layout
 ///
@@ -38,7 +38,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
             (false, true) => print(&text),
             (false, false) if same => {}
             (false, false) => {
-                write_atomically(&path, &text).map_err(|error| {
+                rewrite(&path, &text).map_err(|error| {
                     fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None)
                 })?;
                 print(&format!("changed {path}\n"));
@@ -46,4 +46,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         }
     }
     Ok(if args.check && changed { Exit::Findings } else { Exit::Clean })
+}
+
+/// Replaces a file's text and keeps what else it is: where a link leads to it, and its permissions.
+fn rewrite(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = path.canonicalize_utf8()?;
+    write_atomically(&path, text, path.metadata()?.permissions().mode() & 0o7777)
 }

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::input::{BindArgs, absolute, read_profile};
-use super::output::{fail, findings_aside, print, write_atomically};
+use super::output::{READABLE, fail, findings_aside, print, write_atomically};
 use crate::host::record::Recorder;
 use crate::pipeline;
 use crate::resolve::LiveLoader;
@@ -55,7 +55,7 @@ fn record(args: &RecordArgs) -> Result<Exit, Exit> {
     let text = recorder.recording().map_err(|error| fail(Exit::Failure, &error.to_string(), None))?;
     match &args.output {
         None => print(&text),
-        Some(path) => write_atomically(&absolute(path)?, &text)
+        Some(path) => write_atomically(&absolute(path)?, &text, READABLE)
             .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?,
     }
     Ok(Exit::Clean)

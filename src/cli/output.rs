@@ -98,13 +98,16 @@ pub fn exit_for(findings: &[Finding], fail_on: FailOn) -> Exit {
     if fails { Exit::Findings } else { Exit::Clean }
 }
 
-/// Writes a file beside its place and moves it there.
-pub fn write_atomically(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+/// The permissions of a new artifact.
+pub const READABLE: u32 = 0o644;
+
+/// Writes a file with these permissions beside its place and moves it there. A link at the place is replaced.
+pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = path.parent().unwrap_or(Utf8Path::new("/"));
     let mut file = tempfile::Builder::new()
         .prefix(".palisade-")
-        .permissions(std::fs::Permissions::from_mode(0o644))
+        .permissions(std::fs::Permissions::from_mode(mode))
         .tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;

@@ -67,7 +67,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let subject = subject::locate(host, &bound.policy, &bound.binding, question, &asked)
         .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
     let decider = bound.plan.decider();
-    let decision = question.ask(&decider, &subject.path, subject.exists);
+    let decision = subject::answer(&decider, question, &subject);
     let mut text = verdict(decision.allowed, &args.operation, subject.path.as_str());
     for hop in &subject.hops {
         text.push_str(&line(&format!("  through the link {} -> {}", hop.link, hop.target)));

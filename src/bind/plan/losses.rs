@@ -17,6 +17,14 @@ pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
             text: format!("a file that {what} and is made after compiling is not denied until the profile is compiled again"),
             span: Some(denial.span),
         });
+        if matches!(denial.kind, DenialKind::Gitignored { .. }) {
+            losses.push(Loss {
+                text:
+                    "whoever may write an ignore file, the command too, decides what the next compile denies"
+                        .into(),
+                span: Some(denial.span),
+            });
+        }
     }
     if policy.target == System::Linux {
         for bound in &binding.tools {

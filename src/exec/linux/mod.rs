@@ -58,7 +58,8 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
     } else {
         lay_out(manifest, &extended(rules, &placeholders.stand_ins), &placeholders.stand_ins)?
     };
-    if let Some(path) = layout.exposed.iter().find(|path| !placeholders.out_of_reach(path)) {
+    let open = |path: &&Utf8PathBuf| !placeholders.out_of_reach(path) && !absent.contains(path);
+    if let Some(path) = layout.exposed.iter().find(open) {
         let error = io::Error::from_raw_os_error(libc::EEXIST);
         return Err(Refusal::Placeholder { path: path.clone(), error });
     }

@@ -104,7 +104,7 @@ fn answer(context: &Context<'_>, decider: &Decider<'_>, expectation: &Expectatio
     }
     let found = subject::locate(context.host, context.policy, context.binding, question, subject)
         .map_err(|error| format!("the path of an expectation cannot be followed: {error}"))?;
-    let decision = question.ask(decider, &found.path, found.exists);
+    let decision = subject::answer(decider, question, &found);
     let mut reason = match decision.rule {
         Some(rule) if !rule.origin.text.is_empty() => format!("decided by {}", rule.origin.text),
         Some(rule) => format!("decided by the rule for `{}`", rule.path),

@@ -1,4 +1,4 @@
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::lint::Context;
 use crate::lint::places::Roots;
 
@@ -13,7 +13,8 @@ rule! {
     ///
     /// It need not be: `/tmp` is a link on a Mac, and the walls are built around the real directory. But a
     /// reader of the profile should know which directory that is, and whoever can change the link decides what
-    /// the next compile opens.
+    /// the next compile opens. A link in the workspace that leads out of it may have been put there by a command,
+    /// to have the next one see what no profile names: that is an error.
     ///
     /// ## Example
     ///
@@ -43,8 +44,17 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let workspace = &context.policy.workspace;
     for root in Roots::of(context).iter() {
-        if let Some(hop) = root.found.hops.first() {
+        let mut inside = root.found.hops.iter().filter(|hop| hop.link.starts_with(workspace));
+        if let Some(hop) = inside.next().filter(|_| !root.path().starts_with(workspace)) {
+            let mut finding = INFO
+                .finding(format!("the root `{}` leads out of the workspace", root.statement.path.path))
+                .at(root.statement.span, format!("`{}` is a symbolic link to `{}`", hop.link, hop.target))
+                .help(format!("state the real path, `{}`, if it is meant", root.path()));
+            finding.severity = Severity::Error;
+            findings.push(finding);
+        } else if let Some(hop) = root.found.hops.first() {
             findings.push(
                 INFO.finding(format!("the root `{}` is `{}`", root.statement.path.path, root.path()))
                     .at(root.statement.span, format!("`{}` is a symbolic link to `{}`", hop.link, hop.target))
@@ -69,5 +79,13 @@ mod tests {
               `/home/dev/work` is a symbolic link to `project`"]
         );
         assert!(Case::in_workspace().found("symlinked-root").is_empty());
+    }
+
+    #[test]
+    fn a_link_in_the_workspace_that_leads_out_of_it_is_an_error() {
+        let mut case = Case::in_workspace();
+        case.root("/home/dev/project/out", Access::ReadOnly);
+        let found = case.found("symlinked-root");
+        assert!(found[0].starts_with("the root `/home/dev/project/out` leads out of the workspace\n"), "{found:?}");
     }
 }

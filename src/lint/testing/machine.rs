@@ -37,6 +37,7 @@ impl Machine {
             machine.add(file, Kind::File);
         }
         machine.add("/home/dev/project/link-to-env", Kind::Symlink(".env".into()));
+        machine.add("/home/dev/project/out", Kind::Symlink("../other".into()));
         machine.add("/home/dev/project/linked.env", Kind::Symlink("/home/dev/other/.env".into()));
         machine.add("/home/dev/work", Kind::Symlink("project".into()));
         machine.add("/home/dev/project/third-party", Kind::Symlink("vendor".into()));
