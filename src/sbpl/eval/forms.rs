@@ -180,7 +180,8 @@ impl Evaluator<'_> {
                 (symbol, self.closure(params, body)?)
             }
             _ => {
-                return self.refuse(form.span, "`define` takes a name and a value, or a signature and a body");
+                return self
+                    .refuse(form.span, "`define` takes a name and a value, or a signature and a body");
             }
         };
         self.bind(name, value);
