@@ -1,5 +1,7 @@
 //! Seatbelt profiles: what is read, what it means, what is found in it.
 
+#[path = "sbpl/command.rs"]
+mod command;
 #[path = "sbpl/decisions.rs"]
 mod decisions;
 #[path = "sbpl/evaluation.rs"]

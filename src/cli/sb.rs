@@ -148,6 +148,11 @@ fn why(args: &WhyArgs) -> Result<Exit, Exit> {
         }
         text.push_str(&because(&sources, &evaluation.profile, *leaf, decision, alone));
     }
+    let has_errors =
+        sbpl::lint::run(&sources, &evaluation).iter().any(|finding| finding.severity == Severity::Error);
+    if has_errors {
+        text.push_str("this profile has errors: see `palisade sb check`\n");
+    }
     print(&text);
     Ok(match verdict {
         Verdict::Allow => Exit::Clean,

@@ -82,6 +82,7 @@ impl Evaluator<'_> {
             return self.unknown_name(NameKind::Operation, name, arg.span);
         }
         match self.eval(arg)? {
+            Value::Operation(operation) if parts.operations.contains(&operation) => {}
             Value::Operation(operation) => parts.operations.push(operation),
             Value::Filter(filter) => parts.filters.push(filter),
             Value::Modifiers(modifiers) => parts.modifiers.extend(modifiers.iter().cloned()),

@@ -84,6 +84,11 @@ fn finding(filter: &Filter, keeps_out: bool, why: &str, help: String) -> Finding
     finding
 }
 
+/// Whether no file can have the path of this filter, which does not stand under `require-not`.
+pub(super) fn is_dead(filter: &Filter, rule: &SbRule) -> bool {
+    dead(filter, rule, false).is_some()
+}
+
 /// Why a filter's path is none, and what to write.
 fn dead(filter: &Filter, rule: &SbRule, negated: bool) -> Option<(&'static str, String)> {
     if let Test::Regex { attribute, pattern } = &filter.test {

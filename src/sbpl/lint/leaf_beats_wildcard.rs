@@ -1,4 +1,4 @@
-use super::{Context, witness};
+use super::{Context, stopped, witness};
 use crate::finding::Finding;
 use crate::sbpl::decide::{Match, match_rule};
 use crate::sbpl::rule::{Effect, Rule as SbRule};
@@ -42,12 +42,12 @@ sb_rule! {
     check: check,
 }
 
-/// At most so many pairs are compared; a profile that people review has a few dozen.
-const MAX_PAIRS: usize = 4096;
-
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let profile = context.profile;
-    let mut pairs = 0;
+    if !context.understood {
+        return;
+    }
+    let mut left = context.decisions();
     for (at, denial) in profile.rules.iter().enumerate().filter(|(_, rule)| rule.effect == Effect::Deny) {
         let wide = denial.operations.iter().filter(|operation| operation.parent().is_some() && !operation.is_leaf());
         for (wide, below) in wide.flat_map(|wide| {
@@ -57,11 +57,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 let Some(allowance) = profile.rules.get(earlier).filter(|rule| rule.effect == Effect::Allow) else {
                     continue;
                 };
-                pairs += 1;
-                if pairs > MAX_PAIRS {
-                    return;
-                }
-                let holds = witness::subjects(denial, allowance).into_iter().any(|subject| {
+                let subjects = witness::subjects(denial, allowance);
+                let Some(rest) = left.checked_sub(2 * subjects.len() + 1) else {
+                    return findings.push(stopped(&INFO));
+                };
+                left = rest;
+                let holds = subjects.into_iter().any(|subject| {
                     match_rule(denial, &subject, profile.case) == Match::Yes
                         && profile.decide(below, &subject, Engine::PerOperation).rule() == Some(earlier)
                         && profile.decide(below, &subject, Engine::LastMatch).verdict == Verdict::Deny

@@ -9,7 +9,7 @@ mod witness;
 use super::eval::Evaluation;
 use super::read::Datum;
 use super::{PathCase, Profile};
-use crate::finding::{self, Finding, RuleInfo};
+use crate::finding::{self, Finding, RuleInfo, Severity};
 use crate::source::Sources;
 
 /// What a check may look at.
@@ -17,6 +17,8 @@ pub struct Context<'a> {
     pub sources: &'a Sources,
     pub data: &'a [Datum],
     pub profile: &'a Profile,
+    /// Whether all of the profile was; otherwise nothing can be said of what it decides.
+    pub understood: bool,
 }
 
 /// One check.
@@ -59,20 +61,43 @@ rules![
 
 /// Runs every check on what was understood of a profile, beside what kept the rest from being understood. Sorted by place.
 pub fn run(sources: &Sources, evaluation: &Evaluation) -> Vec<Finding> {
-    let context = Context { sources, data: &evaluation.data, profile: &evaluation.profile };
+    let understood = evaluation.findings.iter().all(|finding| finding.severity != Severity::Error);
+    let context = Context { sources, data: &evaluation.data, profile: &evaluation.profile, understood };
     let mut findings = evaluation.findings.clone();
     for rule in ALL {
         rule.check(&context, &mut findings);
     }
+    if !understood {
+        let message = "what the profile decides was not checked, because not all of it was understood";
+        findings.push(Finding::new("sb-evaluation", Severity::Note, message));
+    }
     finding::sort(&mut findings);
     findings
 }
+
+/// How many comparisons of a subject with a filter one check may take, about a second's worth.
+const MAX_COMPARISONS: usize = 20_000_000;
 
 impl Context<'_> {
     /// Whether the disk takes two spellings of a name for one.
     fn folds_case(&self) -> bool {
         self.profile.case == PathCase::Insensitive
     }
+
+    /// How many decisions one check may take. Profiles that people review need a few hundred.
+    fn decisions(&self) -> usize {
+        let size =
+            |rule: &super::rule::Rule| rule.filters.iter().map(|filter| filter.nodes).sum::<usize>() + 1;
+        let whole: usize = self.profile.rules.iter().map(size).sum::<usize>() + self.profile.opaque.len();
+        MAX_COMPARISONS / (whole + 1)
+    }
+}
+
+/// The finding of a check that stopped before its end.
+fn stopped(info: &'static RuleInfo) -> Finding {
+    let mut finding = info.finding("the profile is too large for this check to look at all of it");
+    finding.severity = Severity::Note;
+    finding
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::{Context, witness};
+use super::{Context, stopped, witness};
 use crate::finding::Finding;
 use crate::sbpl::rule::Effect;
 use crate::sbpl::{Engine, Operation, Subject, Verdict};
@@ -43,10 +43,10 @@ sb_rule! {
     check: check,
 }
 
-/// At most so many denied paths are followed.
-const MAX_PATHS: usize = 1024;
-
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    if !context.understood {
+        return;
+    }
     let profile = context.profile;
     let (Some(read), Some(unlink)) = (Operation::named("file-read-data"), Operation::named("file-write-unlink"))
     else {
@@ -55,13 +55,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let may_move = |path: &[u8]| {
         profile.decide(unlink, &Subject::path(path), Engine::PerOperation).verdict == Verdict::Allow
     };
-    let mut followed = 0;
+    let mut left = context.decisions();
     for (at, rule) in profile.rules.iter().enumerate().filter(|(_, rule)| rule.effect == Effect::Deny) {
         for path in witness::paths(rule) {
-            followed += 1;
-            if followed > MAX_PATHS {
-                return;
-            }
+            let above = path.iter().filter(|byte| **byte == b'/').count();
+            let Some(rest) = left.checked_sub(above + 2) else {
+                return findings.push(stopped(&INFO));
+            };
+            left = rest;
             // What is below a denied directory moves with it.
             let decision = profile.decide(read, &Subject::path(path.as_slice()), Engine::PerOperation);
             if decision.rule() != Some(at) {

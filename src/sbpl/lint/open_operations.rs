@@ -58,6 +58,9 @@ const TELLING: [&str; 13] = [
 ];
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    if !context.understood {
+        return;
+    }
     let profile = context.profile;
     let Some(default) = Operation::named("default") else { return };
     let fallback = profile.rules_for(default).iter().filter_map(|at| profile.rules.get(*at)).rfind(|rule| rule.filters.is_empty());

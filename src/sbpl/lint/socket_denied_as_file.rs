@@ -1,4 +1,4 @@
-use super::{Context, witness};
+use super::{Context, stopped, witness};
 use crate::finding::Finding;
 use crate::sbpl::decide::Fact;
 use crate::sbpl::rule::Effect;
@@ -44,18 +44,32 @@ sb_rule! {
 const ENDS: [&str; 6] = [".sock", ".socket", "/listeners", "/s.gpg-agent", "/ssh-agent", "/agent"];
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    if !context.understood {
+        return;
+    }
     let profile = context.profile;
+    let mut left = context.decisions();
     let Some(connect) = Operation::named("network-outbound") else { return };
     for rule in profile.rules.iter().filter(|rule| rule.effect == Effect::Deny) {
         if !rule.operations.iter().any(|operation| operation.name().starts_with("file-")) {
             continue;
         }
-        let open = witness::paths(rule).into_iter().find(|path| {
+        let named = witness::paths(rule).into_iter().filter(|path| {
             let lower = String::from_utf8_lossy(path).to_lowercase();
-            let subject = Subject::path(path.as_slice()).with("vnode-type", Fact::Is(b"SOCKET".to_vec()));
             ENDS.iter().any(|end| lower.ends_with(end))
-                && profile.decide(connect, &subject, Engine::PerOperation).verdict == Verdict::Allow
         });
+        let mut open = None;
+        for path in named {
+            let Some(rest) = left.checked_sub(1) else {
+                return findings.push(stopped(&INFO));
+            };
+            left = rest;
+            let subject = Subject::path(path.as_slice()).with("vnode-type", Fact::Is(b"SOCKET".to_vec()));
+            if profile.decide(connect, &subject, Engine::PerOperation).verdict == Verdict::Allow {
+                open = Some(path);
+                break;
+            }
+        }
         if let Some(path) = open {
             let said = shown(&String::from_utf8_lossy(&path));
             findings.push(

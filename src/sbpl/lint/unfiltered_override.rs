@@ -46,7 +46,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             let earlier = profile.rules_for(*operation).iter().take_while(|earlier| **earlier < at);
             let against = earlier
                 .filter_map(|earlier| profile.rules.get(*earlier))
-                .find(|other| !other.filters.is_empty() && other.effect != rule.effect);
+                .find(|other| {
+                    // Of two rules that hang on a condition, perhaps never both are there.
+                    let may_meet = other.condition.is_none() || rule.condition.is_none();
+                    may_meet && !other.filters.is_empty() && other.effect != rule.effect
+                });
             let Some(against) = against else { continue };
             let name = operation.name();
             let mut finding = INFO

@@ -41,6 +41,9 @@ sb_rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    if !context.understood {
+        return;
+    }
     let profile = context.profile;
     let (Some(read), Some(exec)) = (Operation::named("file-read-data"), Operation::named("process-exec*")) else {
         return;

@@ -1,19 +1,18 @@
 //! Paths that stand for many: what a filter names, and what lies just below it.
 
+use super::dead_path;
 use crate::sbpl::Subject;
 use crate::sbpl::rule::{Filter, Rule, Test};
 use crate::sbpl::vocabulary::Form;
 
-/// At most so many of one rule.
-const MAX: usize = 64;
-
-/// Paths that the rule's filters name without `require-not`: themselves and, for those that hold what is below, one there.
+/// Paths that the rule's filters name without `require-not`: themselves and, for those that hold what is below, one there. Dead ones are
+/// left out: no file has them.
 pub fn paths(rule: &Rule) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     for filter in rule.filters.iter() {
         filter.walk(false, &mut |filter, negated| {
             let Some((form, path)) = path_of(filter) else { return };
-            if negated || paths.len() >= MAX {
+            if negated || dead_path::is_dead(filter, rule) {
                 return;
             }
             match form {
