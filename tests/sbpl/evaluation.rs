@@ -196,3 +196,14 @@ fn everything_else_is_refused_by_name_and_place() {
     let help: Vec<_> = two.evaluation.findings.iter().filter_map(|finding| finding.help.as_deref()).collect();
     assert_eq!(help, ["did you mean `file-read*`?", "did you mean `file-write*`?"]);
 }
+
+#[test]
+fn what_many_rules_share_is_counted_and_not_listed_without_end() {
+    let many = case(&"(allow file-read* (subpath \"/tmp/x\"))\n".repeat(250));
+    let findings = palisade::sbpl::lint::run(&many.sources, &many.evaluation);
+    assert_eq!(
+        findings.iter().filter(|finding| finding.severity > palisade::finding::Severity::Note).count(),
+        200
+    );
+    assert!(findings.iter().any(|finding| finding.message == "50 more of `dead-path` are not listed"));
+}

@@ -1,6 +1,7 @@
 //! Profiles that somebody made to hurt. Each must get an answer, quickly and without a panic.
 
 use crate::case;
+use palisade::finding::Severity;
 use palisade::sbpl::{Engine, Operation, Subject, lint, print};
 
 const MIB: usize = 1 << 20;
@@ -96,6 +97,17 @@ fn programs_that_do_not_end_are_stopped() {
     ] {
         assert!(answered(&forms) > 0, "{}", forms.get(..200).unwrap_or(&forms));
     }
+}
+
+/// A check that stops says so, loudly enough to fail a run.
+#[test]
+fn a_check_that_cannot_look_at_everything_says_so() {
+    let case = case(&"(deny file* (subpath \"/a\"))(allow file-read-data (subpath \"/a\"))\n".repeat(4000));
+    let findings = lint::run(&case.sources, &case.evaluation);
+    let said = findings.iter().any(|finding| {
+        finding.message.starts_with("the profile is too large") && finding.severity == Severity::Warning
+    });
+    assert!(said, "{findings:#?}");
 }
 
 #[test]

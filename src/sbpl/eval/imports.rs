@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// Imports may nest this deep.
 const MAX_NESTING: usize = 16;
 
+/// A profile may import so many files. Apple's import at most a dozen.
+const MAX_IMPORTS: usize = 1000;
+
 /// Where imported files come from.
 pub trait Imports {
     /// The file of that name: what to call it, where it is, and its bytes; `None` where it is not at hand.
@@ -59,6 +62,13 @@ impl Imports for Directories {
 
 impl Evaluator<'_> {
     pub(super) fn import(&mut self, form: &Datum, args: &[Datum]) -> Result<Value, Refused> {
+        self.imported += 1;
+        if self.imported > MAX_IMPORTS + 1 {
+            return Err(Refused);
+        }
+        if self.imported > MAX_IMPORTS {
+            return self.refuse(form.span, format!("more than {MAX_IMPORTS} imports"));
+        }
         let [name] = args else { return self.refuse(form.span, "`import` takes one name") };
         let text = self.text(name)?;
         let Some(Ok(file)) = text.bytes().map(|bytes| std::str::from_utf8(bytes).map(str::to_owned)) else {

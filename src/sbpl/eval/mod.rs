@@ -76,6 +76,8 @@ struct Evaluator<'a> {
     /// Filters of the `with-filter`s around.
     around: Vec<Filter>,
     importing: Vec<String>,
+    /// How many imports were asked for.
+    imported: usize,
 }
 
 #[derive(Default)]
@@ -102,6 +104,7 @@ pub fn evaluate(sources: &mut Sources, file: FileId, params: &Params, imports: &
         condition: None,
         around: Vec::new(),
         importing: Vec::new(),
+        imported: 0,
     };
     evaluator.file(file);
     if evaluator.version.is_none() && evaluator.findings.is_empty() {

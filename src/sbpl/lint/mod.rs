@@ -65,7 +65,17 @@ pub fn run(sources: &Sources, evaluation: &Evaluation) -> Vec<Finding> {
     let context = Context { sources, data: &evaluation.data, profile: &evaluation.profile, understood };
     let mut findings = evaluation.findings.clone();
     for rule in ALL {
-        rule.check(&context, &mut findings);
+        let mut found = Vec::new();
+        rule.check(&context, &mut found);
+        let more = found.len().saturating_sub(MAX_FINDINGS);
+        found.truncate(MAX_FINDINGS);
+        findings.append(&mut found);
+        if more > 0 {
+            let mut rest =
+                rule.info().finding(format!("{more} more of `{}` are not listed", rule.info().name));
+            rest.severity = Severity::Note;
+            findings.push(rest);
+        }
     }
     if !understood {
         let message = "what the profile decides was not checked, because not all of it was understood";
@@ -74,6 +84,9 @@ pub fn run(sources: &Sources, evaluation: &Evaluation) -> Vec<Finding> {
     finding::sort(&mut findings);
     findings
 }
+
+/// At most so many findings of one check are listed; the rest is counted.
+const MAX_FINDINGS: usize = 200;
 
 /// How many comparisons of a subject with a filter one check may take, about a second's worth.
 const MAX_COMPARISONS: usize = 20_000_000;
@@ -93,10 +106,10 @@ impl Context<'_> {
     }
 }
 
-/// The finding of a check that stopped before its end.
+/// The finding of a check that stopped before its end. No note: what was not looked at is not known to be right.
 fn stopped(info: &'static RuleInfo) -> Finding {
     let mut finding = info.finding("the profile is too large for this check to look at all of it");
-    finding.severity = Severity::Note;
+    finding.severity = Severity::Warning;
     finding
 }
 
