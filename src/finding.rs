@@ -91,6 +91,36 @@ impl Finding {
     }
 }
 
+/// What a rule says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct RuleInfo {
+    /// Reads well after "allow": `broad-root`.
+    pub name: &'static str,
+    pub severity: Severity,
+    /// Whether a comment at the statement can allow it. What cannot be compiled cannot be allowed.
+    pub allowable: bool,
+    /// The doc comment of the rule's file, as it stands there: Markdown, each line behind one blank.
+    pub documentation: &'static str,
+}
+
+impl RuleInfo {
+    /// A finding of this rule, at its own severity.
+    pub fn finding(&self, message: impl Into<String>) -> Finding {
+        Finding::new(self.name, self.severity, message)
+    }
+
+    /// The documentation, as Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |line: &'static str| line.strip_prefix(' ').unwrap_or(line);
+        self.documentation.lines().map(|text| format!("{}\n", line(text))).collect()
+    }
+
+    /// The first sentence of the documentation.
+    pub fn summary(&self) -> &'static str {
+        self.documentation.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+    }
+}
+
 /// Sorts by place, then by rule and message, and drops repetitions: the order in which stages ran never shows.
 pub fn sort(findings: &mut Vec<Finding>) {
     findings.sort_by(|a, b| {

@@ -21,6 +21,7 @@ pub mod plan;
 pub mod policy;
 pub mod report;
 pub mod resolve;
+pub mod sbpl;
 pub mod source;
 pub mod syntax;
 mod sys;

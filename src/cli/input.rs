@@ -31,7 +31,8 @@ pub struct BindArgs {
     pub host: Option<Utf8PathBuf>,
 }
 
-fn parse_set(text: &str) -> Result<(String, String), String> {
+/// `NAME=VALUE`, as options that set something take it.
+pub fn parse_set(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }

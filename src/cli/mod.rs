@@ -10,6 +10,7 @@ mod init;
 mod input;
 mod output;
 mod run;
+mod sb;
 mod why;
 
 use clap::{Parser, Subcommand};
@@ -63,6 +64,8 @@ enum Verb {
     Init(init::Args),
     #[command(subcommand)]
     Host(host::Verb),
+    #[command(subcommand)]
+    Sb(sb::Verb),
 }
 
 /// Reads the command line, does what it says, and gives the exit code.
@@ -93,6 +96,7 @@ pub fn main() -> ExitCode {
         Verb::Rules => explain::rules(),
         Verb::Init(args) => init::run(&args),
         Verb::Host(verb) => host::run(&verb),
+        Verb::Sb(verb) => sb::run(&verb),
     }
     .into()
 }

@@ -53,11 +53,19 @@ fn standing(info: &RuleInfo) -> String {
     format!("Severity: {}; {allowed}.", info.severity.name())
 }
 
-/// Every rule with its severity and what it finds, in 80 columns. A `*` marks those that a comment can allow.
+/// Every rule with its severity and what it finds, in 80 columns. A `*` marks those that a comment can allow. The rules of `sb check` stand apart.
 pub fn rules_table() -> String {
-    let names = rules::ALL.iter().map(|rule| rule.info().name.len()).max().unwrap_or_default();
+    let mut table = table(rules::ALL.iter().map(|rule| rule.info()));
+    table.push_str("\n* can be allowed at a statement: # palisade: allow(NAME) REASON\n");
+    table.push_str("\nOf `palisade sb check`, about Seatbelt profiles:\n\n");
+    table.push_str(&self::table(crate::sbpl::lint::ALL.iter().map(|rule| rule.info())));
+    table
+}
+
+fn table(infos: impl Iterator<Item = &'static RuleInfo> + Clone) -> String {
+    let names = infos.clone().map(|info| info.name.len()).max().unwrap_or_default();
     let mut table = String::new();
-    for info in rules::ALL.iter().map(|rule| rule.info()) {
+    for info in infos {
         let mark = if info.allowable { '*' } else { ' ' };
         let start = format!("{:names$}  {:7} {mark} ", info.name, info.severity.name());
         let rest = " ".repeat(start.len());
@@ -66,7 +74,6 @@ pub fn rules_table() -> String {
             let _ = writeln!(table, "{}", line.trim_end());
         }
     }
-    table.push_str("\n* can be allowed at a statement: # palisade: allow(NAME) REASON\n");
     table
 }
 
@@ -88,8 +95,8 @@ mod tests {
     #[test]
     fn the_table_names_every_rule_within_eighty_columns() {
         let table = rules_table();
-        for rule in rules::ALL {
-            assert!(table.lines().any(|line| line.starts_with(&format!("{} ", rule.info().name))));
+        for info in crate::lint::infos() {
+            assert!(table.lines().any(|line| line.starts_with(&format!("{} ", info.name))), "{}", info.name);
         }
         assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
     }

@@ -11,11 +11,12 @@ pub mod rules;
 #[cfg(test)]
 mod testing;
 
+pub use crate::finding::RuleInfo;
 pub use allowances::UnusedAllowance;
 pub use explain::{explain, rules_table};
 
 use crate::bind::Binding;
-use crate::finding::{self, Finding, Severity};
+use crate::finding::{self, Finding};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -28,36 +29,6 @@ pub struct Context<'a> {
     pub host: &'a dyn Host,
     pub binding: &'a Binding,
     pub plan: &'a Plan,
-}
-
-/// What a rule says of itself.
-#[derive(Debug, Clone, Copy)]
-pub struct RuleInfo {
-    /// Reads well after "allow": `broad-root`.
-    pub name: &'static str,
-    pub severity: Severity,
-    /// Whether a comment at the statement can allow it. What cannot be compiled cannot be allowed.
-    pub allowable: bool,
-    /// The doc comment of the rule's file, as it stands there: Markdown, each line behind one blank.
-    pub documentation: &'static str,
-}
-
-impl RuleInfo {
-    /// A finding of this rule, at its own severity.
-    pub fn finding(&self, message: impl Into<String>) -> Finding {
-        Finding::new(self.name, self.severity, message)
-    }
-
-    /// The documentation, as Markdown.
-    pub fn markdown(&self) -> String {
-        let line = |line: &'static str| line.strip_prefix(' ').unwrap_or(line);
-        self.documentation.lines().map(|text| format!("{}\n", line(text))).collect()
-    }
-
-    /// The first sentence of the documentation.
-    pub fn summary(&self) -> &'static str {
-        self.documentation.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
-    }
 }
 
 /// One check.
@@ -96,14 +67,19 @@ pub fn names() -> Vec<&'static str> {
     rules::ALL.iter().map(|rule| rule.info().name).collect()
 }
 
+/// Every rule there is: those of `check`, then those of `sb check`.
+pub fn infos() -> impl Iterator<Item = &'static RuleInfo> {
+    rules::ALL.iter().map(|rule| rule.info()).chain(crate::sbpl::lint::ALL.iter().map(|rule| rule.info()))
+}
+
 /// The rule of that name.
 pub fn find_rule(name: &str) -> Option<&'static RuleInfo> {
-    rules::ALL.iter().map(|rule| rule.info()).find(|info| info.name == name)
+    infos().find(|info| info.name == name)
 }
 
 /// The rule whose name is most like `name`, where one is like it at all.
 pub fn nearest_rule(name: &str) -> Option<&'static str> {
-    crate::syntax::nearest(name, rules::ALL.iter().map(|rule| rule.info().name))
+    crate::syntax::nearest(name, infos().map(|info| info.name))
 }
 
 #[cfg(test)]

@@ -1,0 +1,101 @@
+//! In which order rules are asked. The first that applies decides.
+
+use super::Decider;
+use crate::sbpl::Profile;
+use crate::sbpl::vocabulary::{Builtin, Operation};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// What published measurements on macOS show: an operation's own filtered rules, the last first; then its unfiltered one; then what
+    /// the kernel does of itself; then the same for its parent.
+    PerOperation,
+    /// Every rule for the operation or one above it, the last first, filtered or not. Nothing works like this; a profile that means the
+    /// same under both hangs on no theory of precedence.
+    LastMatch,
+}
+
+/// Calls `ask` for one candidate after the other until it says that one has decided.
+pub(super) fn candidates(
+    profile: &Profile,
+    operation: Operation,
+    engine: Engine,
+    ask: &mut dyn FnMut(Decider) -> bool,
+) {
+    match engine {
+        Engine::PerOperation => {
+            for node in operation.ancestry() {
+                if own(profile, node, ask) {
+                    return;
+                }
+                if node.name() == "signal" && ask(Decider::SelfSignal) {
+                    return;
+                }
+                if builtin(node, ask) {
+                    return;
+                }
+            }
+        }
+        Engine::LastMatch => last_match(profile, operation, ask),
+    }
+}
+
+/// What the kernel does of itself, where it does not ask the parent.
+fn builtin(operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) -> bool {
+    match operation.builtin() {
+        Builtin::Inherit => false,
+        builtin => ask(Decider::Builtin { operation, builtin }),
+    }
+}
+
+/// The rules written for exactly this operation: filtered ones, then unfiltered ones. An import that was not read may hold rules of
+/// both kinds.
+fn own(profile: &Profile, operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) -> bool {
+    let rules = profile.rules_for(operation);
+    for filtered in [true, false] {
+        let mut imports = profile.opaque.iter().enumerate().rev().peekable();
+        for &index in rules.iter().rev() {
+            // Imports that stand behind the rule.
+            while let Some((import, _)) = imports.next_if(|(_, import)| import.before > index) {
+                if ask(Decider::Import { index: import, operation }) {
+                    return true;
+                }
+            }
+            let is_filtered = profile.rules.get(index).is_some_and(|rule| !rule.filters.is_empty());
+            if is_filtered == filtered && ask(Decider::Rule { index, operation }) {
+                return true;
+            }
+        }
+        for (import, _) in imports {
+            if ask(Decider::Import { index: import, operation }) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn last_match(profile: &Profile, operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) {
+    let ancestry: Vec<Operation> = operation.ancestry().collect();
+    // Each list is in order; together they are merged from their ends.
+    let mut lists: Vec<(Operation, &[usize])> =
+        ancestry.iter().map(|node| (*node, profile.rules_for(*node))).collect();
+    let mut imports = profile.opaque.iter().enumerate().rev().peekable();
+    while let Some((node, rules)) = lists.iter_mut().max_by_key(|(_, rules)| rules.last().copied()) {
+        let Some((&index, rest)) = rules.split_last() else { break };
+        *rules = rest;
+        while let Some((import, _)) = imports.next_if(|(_, import)| import.before > index) {
+            if ask(Decider::Import { index: import, operation }) {
+                return;
+            }
+        }
+        if ask(Decider::Rule { index, operation: *node }) {
+            return;
+        }
+    }
+    for (import, _) in imports {
+        if ask(Decider::Import { index: import, operation }) {
+            return;
+        }
+    }
+    ancestry.iter().any(|node| builtin(*node, ask));
+}

@@ -1,0 +1,81 @@
+//! In: the text of a Seatbelt profile, ours or anybody's. Out: its rules in order, what they decide, and findings about them.
+//! `read` makes data of text, `eval` rules of data, `decide` verdicts of rules; `lint` looks at all three, and `print` writes them again.
+
+pub mod decide;
+mod eval;
+pub mod lint;
+pub mod print;
+pub mod read;
+pub mod rule;
+pub mod vocabulary;
+
+pub use decide::{Decider, Decision, Engine, PathCase, Subject, Verdict};
+pub use eval::imports::{Directories, Imports, InMemory, NoImports};
+pub use eval::{Evaluation, Params, evaluate};
+pub use vocabulary::Operation;
+
+use crate::finding::Finding;
+use crate::source::{Sources, Span};
+use rule::Rule;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// An evaluated profile.
+#[derive(Debug, Clone, Default)]
+pub struct Profile {
+    /// In the order of evaluation, those of imported files where they are imported.
+    pub rules: Vec<Rule>,
+    /// Imports that were not read.
+    pub opaque: Vec<OpaqueImport>,
+    /// Every parameter that was asked for, given or not.
+    pub params: BTreeSet<Arc<str>>,
+    /// Whether the disk that the profile is for tells cases apart.
+    pub case: PathCase,
+    /// The rules for each operation, in order.
+    by_operation: Vec<Vec<usize>>,
+}
+
+/// An import of a file that is not at hand: it may hold any rule.
+#[derive(Debug, Clone)]
+pub struct OpaqueImport {
+    pub name: String,
+    pub span: Span,
+    /// How many of [`Profile::rules`] stand before it.
+    pub before: usize,
+}
+
+impl Profile {
+    /// Reads and evaluates a profile that stands alone. To show its findings, use [`evaluate`] with sources of one's own.
+    ///
+    /// # Errors
+    /// Everything that keeps the profile from being understood.
+    pub fn parse(text: &str, params: &Params, imports: &dyn Imports) -> Result<Self, Vec<Finding>> {
+        let mut sources = Sources::new();
+        let file = sources.add("profile.sb", None, text);
+        let evaluation = evaluate(&mut sources, file, params, imports);
+        if evaluation.findings.is_empty() { Ok(evaluation.profile) } else { Err(evaluation.findings) }
+    }
+
+    /// What the profile says of an operation on a subject. Ask about leaves: rules for a wildcard do not speak for them all.
+    pub fn decide(&self, operation: Operation, subject: &Subject, engine: Engine) -> Decision {
+        decide::decide(self, operation, subject, engine)
+    }
+
+    /// Indices of the rules written for exactly this operation, in order.
+    pub fn rules_for(&self, operation: Operation) -> &[usize] {
+        self.by_operation.get(operation.index()).map_or(&[], Vec::as_slice)
+    }
+
+    fn index(&mut self) {
+        self.by_operation = vec![Vec::new(); Operation::COUNT];
+        for (at, rule) in self.rules.iter().enumerate() {
+            for operation in rule.operations.iter() {
+                if let Some(list) = self.by_operation.get_mut(operation.index())
+                    && list.last() != Some(&at)
+                {
+                    list.push(at);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The generated parser.
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../grammar/sbpl.pest"]
+pub(super) struct Grammar;
