@@ -131,8 +131,14 @@ fn own_files(
     let mut paths: Vec<Utf8PathBuf> =
         read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
     // One profile must not rewrite another, nor what that was compiled into.
-    let places: BTreeSet<Utf8PathBuf> =
-        paths.iter().filter_map(|path| path.parent()).map(Utf8Path::to_path_buf).collect();
+    let roots = policy.roots.iter().filter_map(|root| resolve_path(host, &root.path.path).ok());
+    let places: BTreeSet<Utf8PathBuf> = paths
+        .iter()
+        .filter_map(|path| path.parent())
+        .map(Utf8Path::to_path_buf)
+        // Where teams keep theirs: at the top of a repository, or in a folder of that name.
+        .chain(roots.flat_map(|root| [root.canonical.join("policies"), root.canonical]))
+        .collect();
     let mut unlisted = Vec::new();
     for place in places {
         match host.read_dir(&place) {

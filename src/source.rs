@@ -130,6 +130,20 @@ impl Sources {
         format!("{}:{}", self.file(span.file).name, self.line_column(span).line)
     }
 
+    /// What artifacts call a file: as seen from the directory of `base`, the profile, so that it does not matter where the compiler was
+    /// called from.
+    pub fn stable_name(&self, base: FileId, id: FileId) -> String {
+        let file = self.file(id);
+        let Some(path) = &file.path else { return file.name.clone() };
+        let beside = self.file(base).path.as_deref().and_then(Utf8Path::parent);
+        beside.and_then(|beside| path.strip_prefix(beside).ok()).unwrap_or(path).to_string()
+    }
+
+    /// `name:line` with [`Sources::stable_name`].
+    pub fn stable_place(&self, base: FileId, span: Span) -> String {
+        format!("{}:{}", self.stable_name(base, span.file), self.line_column(span).line)
+    }
+
     /// The whole of a file as a span.
     pub fn whole(&self, id: FileId) -> Span {
         Span::new(id, 0..self.file(id).text.len())

@@ -120,7 +120,11 @@ impl Pattern {
         let pattern = format!("{}/{tail}", globset::escape(head.as_str().trim_end_matches('/')));
         let compile = |pattern: &str| {
             let mut builder = GlobBuilder::new(pattern);
-            builder.literal_separator(true).backslash_escape(true).case_insensitive(fold_case);
+            builder
+                .literal_separator(true)
+                .backslash_escape(true)
+                .empty_alternates(true)
+                .case_insensitive(fold_case);
             builder.build().ok().map(|glob| glob.compile_matcher())
         };
         let characters = if tail.contains(['?', '[']) { compile(&one_byte_each(&pattern)) } else { None };
@@ -201,6 +205,19 @@ mod tests {
         assert!(!glob.is_match("/real1/a.pem".into()));
         assert!(!glob.is_match("/real[1]/b/a.pem".into()), "a star does not cross a slash");
         assert!(!glob.is_match("/real[1]/A.PEM".into()));
+    }
+
+    #[test]
+    fn an_alternative_may_be_empty() {
+        let glob = |pattern| Pattern::new(pattern, "/w".into(), false).unwrap();
+        assert!(glob("/w/.env{,.local}").is_match("/w/.env".into()));
+        assert!(glob("/w/.env{,.local}").is_match("/w/.env.local".into()));
+        assert!(glob("/w/{,a/}x.pem").is_match("/w/x.pem".into()));
+        assert!(glob("/w/{,a/}x.pem").is_match("/w/a/x.pem".into()));
+        for path in ["/w/x.pem", "/w/xy.pem", "/w/z.pem"] {
+            assert!(glob("/w/{x{,y},z}.pem").is_match(path.into()), "{path}");
+        }
+        assert!(!glob("/w/.env{,.local}").is_match("/w/.env.other".into()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! something else for each reader. A tracked file that a pattern matches counts as ignored here: denying too much is the safe side.
 
 use super::denials::list;
-use super::{BoundDenial, DeniedPath, worktree};
+use super::{BoundDenial, DeniedPath, git, worktree};
 use crate::host::resolve::resolve;
 use crate::host::{Entry, Host, HostError, ResolveError};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -33,10 +33,13 @@ pub fn ignored(host: &dyn Host, directory: &Utf8Path, except: &[&str]) -> BoundD
         }
     };
     let mut rules = Vec::new();
-    for ancestor in ancestors_in_repository(host, &top) {
-        push_rules(host, &ancestor, &mut rules, &mut bound.unexamined);
+    let above = ancestors_in_repository(host, &top);
+    let repository = above.first().unwrap_or(&top);
+    let fold = host.case_insensitive() || git::ignores_case(host, &repository.join(".git"));
+    for ancestor in &above {
+        push_rules(host, ancestor, fold, &mut rules, &mut bound.unexamined);
     }
-    let mut walk = Walk { host, top: &top, except, bound: &mut bound };
+    let mut walk = Walk { host, fold, top: &top, except, bound: &mut bound };
     walk.directory(&top, &mut rules);
     bound.paths.sort_by(|a, b| a.path.cmp(&b.path));
     bound
@@ -62,6 +65,7 @@ fn ancestors_in_repository(host: &dyn Host, top: &Utf8Path) -> Vec<Utf8PathBuf> 
 fn push_rules(
     host: &dyn Host,
     directory: &Utf8Path,
+    fold: bool,
     rules: &mut Vec<Gitignore>,
     unexamined: &mut Vec<HostError>,
 ) -> usize {
@@ -77,7 +81,7 @@ fn push_rules(
             }
         }
         let read = host.head(&path, MAX_IGNORE_BYTES + 1);
-        match read.and_then(|bytes| patterns(host, directory, &path, &bytes)) {
+        match read.and_then(|bytes| patterns(directory, fold, &path, &bytes)) {
             Ok(patterns) => rules.push(patterns),
             Err(error) => unexamined.push(error),
         }
@@ -102,20 +106,14 @@ fn exclude_file(host: &dyn Host, directory: &Utf8Path) -> Utf8PathBuf {
 ///
 /// # Errors
 /// A file that is too large, and a line that this program does not read as git does: to pass over it would leave open what git ignores.
-fn patterns(
-    host: &dyn Host,
-    directory: &Utf8Path,
-    path: &Utf8Path,
-    bytes: &[u8],
-) -> Result<Gitignore, HostError> {
+fn patterns(directory: &Utf8Path, fold: bool, path: &Utf8Path, bytes: &[u8]) -> Result<Gitignore, HostError> {
     let refuse = |reason: String| HostError::Other { path: path.to_path_buf(), reason };
     if bytes.len() > MAX_IGNORE_BYTES {
         return Err(refuse("it is larger than 1 MiB".into()));
     }
     let text = String::from_utf8_lossy(bytes);
     let mut builder = GitignoreBuilder::new(directory);
-    // As `core.ignoreCase`, which git sets where the disk is so.
-    let _ = builder.case_insensitive(host.case_insensitive());
+    let _ = builder.case_insensitive(fold);
     for (number, line) in text.strip_prefix('\u{feff}').unwrap_or(&text).lines().enumerate() {
         let added = as_glob(line).is_some_and(|line| builder.add_line(None, &line).is_ok());
         if !added {
@@ -158,6 +156,8 @@ fn as_glob(line: &str) -> Option<String> {
 
 struct Walk<'a> {
     host: &'a dyn Host,
+    /// Whether names that differ only in case match.
+    fold: bool,
     top: &'a Utf8Path,
     except: &'a [&'a str],
     bound: &'a mut BoundDenial,
@@ -165,7 +165,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn directory(&mut self, directory: &Utf8Path, rules: &mut Vec<Gitignore>) {
-        let added = push_rules(self.host, directory, rules, &mut self.bound.unexamined);
+        let added = push_rules(self.host, directory, self.fold, rules, &mut self.bound.unexamined);
         for (path, entry) in list(self.host, directory, &mut self.bound.unexamined) {
             if path.file_name() == Some(".git") || self.is_excepted(&path) {
                 continue;

@@ -1,7 +1,7 @@
 //! Guards: paths in every writable root that are protected from writing without being asked, since somebody else's
 //! program acts on what they hold: git runs hooks, an editor runs tasks, an agent starts the servers its configuration names.
 
-use super::Guard;
+use super::{Guard, git};
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Host, Kind};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -55,10 +55,6 @@ pub const GUARDED: [Guarded; 30] = [
     guarded("palisade.toml", "it decides how policies are checked"),
 ];
 
-const HOOKS: &str = "git runs the hooks in it";
-const GIT_CONFIG: &str = "git runs the commands it names";
-const NEW_GIT: &str = "git would run the hooks and commands that a new repository here names";
-const GIT_FILE: &str = "it says which repository git uses here";
 /// Why a file of Palisade's own is guarded.
 pub const OWN: &str = "a policy must not be changed by what it restrains";
 
@@ -73,7 +69,7 @@ pub struct OwnFile {
 pub fn of_root(host: &dyn Host, root: &Utf8Path, own: &[OwnFile]) -> Vec<Guard> {
     let mut guards: Vec<Guard> =
         GUARDED.iter().map(|guarded| guard(host, root.join(guarded.name), guarded.reason)).collect();
-    guards.extend(git_guards(host, &root.join(".git")));
+    guards.extend(git::guards(host, &root.join(".git")));
     guards.extend(own.iter().filter(|own| own.path.starts_with(root)).map(|own| Guard {
         path: own.path.clone(),
         entry: host.lstat(&own.path).ok().flatten(),
@@ -83,72 +79,6 @@ pub fn of_root(host: &dyn Host, root: &Utf8Path, own: &[OwnFile]) -> Vec<Guard> 
         lifted_by: None,
     }));
     guards
-}
-
-/// The guards of one repository, given its `.git`. Where that is missing, all of it is guarded: a `.git` made by
-/// the command would name hooks and commands of its own (CVE-2026-25725 is this kind).
-pub fn git_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
-    match host.lstat(git) {
-        Ok(Some(entry)) if entry.is_directory() => {
-            let mut guards = repository_guards(host, git);
-            modules(host, &git.join("modules"), &mut guards);
-            let worktrees = git.join("worktrees");
-            match directories(host, &worktrees) {
-                Some(worktrees) => {
-                    guards.extend(worktrees.iter().flat_map(|worktree| linked_guards(host, worktree)));
-                }
-                None => guards.push(guard(host, worktrees, GIT_FILE)),
-            }
-            guards
-        }
-        Ok(Some(_)) => vec![guard(host, git.to_path_buf(), GIT_FILE)],
-        _ => vec![guard(host, git.to_path_buf(), NEW_GIT)],
-    }
-}
-
-/// Of a directory that git takes for a repository (gitrepository-layout(5)).
-fn repository_guards(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
-    vec![
-        guard(host, git.join("hooks"), HOOKS),
-        guard(host, git.join("config"), GIT_CONFIG),
-        guard(host, git.join("config.worktree"), GIT_CONFIG),
-        unless_there(host, git.join("commondir"), GIT_FILE),
-    ]
-}
-
-/// Of a linked worktree's own part of a repository: what says where the rest is.
-pub fn linked_guards(host: &dyn Host, git_dir: &Utf8Path) -> Vec<Guard> {
-    vec![
-        guard(host, git_dir.join("commondir"), GIT_FILE),
-        guard(host, git_dir.join("gitdir"), GIT_FILE),
-        guard(host, git_dir.join("config.worktree"), GIT_CONFIG),
-    ]
-}
-
-/// Of the repositories of submodules, whose names may hold slashes.
-fn modules(host: &dyn Host, directory: &Utf8Path, guards: &mut Vec<Guard>) {
-    let Some(found) = directories(host, directory) else {
-        guards.push(guard(host, directory.to_path_buf(), GIT_CONFIG));
-        return;
-    };
-    for module in found {
-        if matches!(host.lstat(&module.join("HEAD")), Ok(Some(_))) {
-            guards.extend(git_guards(host, &module));
-        } else {
-            modules(host, &module, guards);
-        }
-    }
-}
-
-/// The directories in a directory; `None` where that cannot be told, and then all of it is to be guarded.
-fn directories(host: &dyn Host, directory: &Utf8Path) -> Option<Vec<Utf8PathBuf>> {
-    match host.lstat(directory) {
-        Ok(Some(entry)) if entry.is_directory() => {}
-        Ok(None) => return Some(Vec::new()),
-        _ => return None,
-    }
-    let paths = host.read_dir(directory).ok()?.into_iter().map(|name| directory.join(name));
-    Some(paths.filter(|path| matches!(host.lstat(path), Ok(Some(entry)) if entry.is_directory())).collect())
 }
 
 /// What a guard at a symlink must guard as well: the links it goes through and what is at their end. Whoever acts on the
@@ -161,22 +91,15 @@ pub fn behind(host: &dyn Host, link: &Guard) -> Vec<Guard> {
     let mut guards: Vec<Guard> =
         found.hops.iter().skip(1).map(|hop| guard(host, hop.link.clone(), link.reason)).collect();
     if link.path.file_name() == Some(".git") {
-        guards.extend(git_guards(host, &found.canonical));
+        guards.extend(git::guards(host, &found.canonical));
     } else {
         guards.push(guard(host, found.canonical, link.reason));
     }
     guards
 }
 
-/// A guard on a path at which, where it is missing, not even an empty directory may stand: git would stop at it.
-fn unless_there(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
-    let guard = guard(host, path, reason);
-    let keep_absent = guard.entry.is_none();
-    Guard { keep_absent, ..guard }
-}
-
 /// A guard on a path, or on its first missing ancestor: a missing directory must not be made anew around what is guarded.
-fn guard(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
+pub(super) fn guard(host: &dyn Host, path: Utf8PathBuf, reason: &'static str) -> Guard {
     let found = resolve_parent(host, &path).ok();
     match found {
         Some(found) if found.entry.is_some() => Guard {

@@ -4,6 +4,7 @@
 //! established grants nothing.
 
 pub mod denials;
+pub mod git;
 pub mod gitignored;
 pub mod guards;
 pub mod links;
@@ -13,6 +14,7 @@ pub mod system;
 pub mod tools;
 pub mod worktree;
 
+use crate::host::remembering::Remembering;
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Entry, Hop, Host, HostError, Resolution, ResolveError};
 use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
@@ -151,6 +153,8 @@ pub struct Binding {
 
 /// Looks up every statement of `policy` on `host`. `own` files are guarded wherever they lie in a writable root.
 pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
+    // Patterns, ignore files, guards and links walk the same directories.
+    let host = &Remembering::new(host);
     let bound = |path: &PolicyPath| BoundPath { asked: path.clone(), found: resolve(host, &path.path) };
     let roots: Vec<BoundPath> = policy.roots.iter().map(|root| bound(&root.path)).collect();
     let denials = denials::bind(host, policy);
@@ -219,18 +223,27 @@ fn bind_guards(
     own: &[OwnFile],
 ) -> Vec<Guard> {
     let mut guards = Vec::new();
+    // Repositories that git meets in the root, and where it goes from them.
+    let (mut inside, mut repositories) = (Vec::new(), Vec::new());
     for (root, bound) in policy.roots.iter().zip(roots) {
         let Ok(found) = &bound.found else { continue };
         if root.access == Access::ReadWrite && found.entry.as_ref().is_some_and(Entry::is_directory) {
             guards.extend(guards::of_root(host, &found.canonical, own));
+            repositories.push(found.canonical.join(".git"));
+            for git in git::nested(host, &found.canonical) {
+                inside.extend(git::guards(host, &git));
+                repositories.push(git);
+            }
         }
     }
+    inside.extend(repositories.iter().flat_map(|git| git::behind(host, git)));
     for bound in worktrees {
         if let Worktree::Linked { git_dir, .. } = &bound.worktree {
-            guards.extend(guards::linked_guards(host, git_dir));
+            guards.extend(git::linked_guards(host, git_dir));
         }
     }
     let writable = |path: &Utf8Path| writable_root(policy, roots, path);
+    guards.extend(inside.into_iter().filter(|guard| writable(&guard.path)));
     let behind: Vec<Guard> = guards.iter().flat_map(|guard| guards::behind(host, guard)).collect();
     guards.extend(behind.into_iter().filter(|guard| writable(&guard.path)));
     guards.sort_by(|a, b| a.path.cmp(&b.path).then(b.own.cmp(&a.own)));

@@ -32,23 +32,29 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     let machine = args.bind.machine()?;
     let mut sources = Sources::new();
     let mut all = Vec::new();
-    let mut unreadable = false;
+    let mut unreadable = 0;
     for path in &profiles {
         let Ok(file) = read_profile(&mut sources, path) else {
-            unreadable = true;
+            unreadable += 1;
             continue;
         };
         let checked =
             pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
         all.extend(checked.findings);
     }
-    let subject = match profiles.as_slice() {
-        [only] => only.to_string(),
-        several => format!("{} profiles", several.len()),
+    let subject = match (profiles.as_slice(), unreadable) {
+        ([only], _) => only.to_string(),
+        (several, 0) => format!("{} profiles", several.len()),
+        (several, lost) => {
+            format!("{} of {} profiles: {lost} could not be read", several.len() - lost, several.len())
+        }
     };
-    print(&findings(&args.output, &sources, &all, &subject));
+    // Of what was not read, nothing was found either, and that must not be said.
+    if unreadable < profiles.len() {
+        print(&findings(&args.output, &sources, &all, &subject));
+    }
     let worst = exit_for(&all, args.output.fail_on);
-    Ok(if unreadable { Exit::Usage } else { worst })
+    Ok(if unreadable > 0 { Exit::Usage } else { worst })
 }
 
 /// Whether any of these keeps a profile from being compiled.

@@ -2,10 +2,12 @@
 
 use super::Exit;
 use super::check::has_errors;
-use super::input::{BindArgs, absolute, read_profile};
+use super::input::{BindArgs, absolute, read_profile, read_text};
 use super::output::{FailOn, READABLE, exit_for, fail, findings_aside, print, write_atomically};
+use crate::manifest;
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
+use crate::report;
 use crate::resolve::LiveLoader;
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -111,8 +113,8 @@ impl Outputs {
 fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     let mut stale = false;
     for (path, text) in outputs.with(artifact) {
-        let problem = match std::fs::read(path) {
-            Ok(bytes) if bytes == text.as_bytes() => continue,
+        let problem = match read_text(path) {
+            Ok(found) if found == *text || manifest::differ_in_cache_only(&found, text) => continue,
             Ok(_) => "is not what compiling would give".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
         };
@@ -128,7 +130,7 @@ fn write(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     for (path, text) in outputs.with(artifact) {
         write_atomically(path, text, READABLE)
             .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?;
-        print(&format!("wrote {path}\n"));
+        print(&format!("wrote {}\n", report::shown(path.as_str())));
     }
     Ok(Exit::Clean)
 }

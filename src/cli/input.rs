@@ -135,7 +135,8 @@ fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// The profiles below the paths given, in a fixed order. Links are not followed, and directories whose names begin with a dot are passed over.
+/// The profiles below the paths given, in a fixed order. Links to directories are not followed, and directories whose names begin with a dot
+/// are passed over.
 pub fn find_profiles(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Exit> {
     let mut profiles = Vec::new();
     for path in paths {
@@ -144,11 +145,13 @@ pub fn find_profiles(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Exit> {
             continue;
         }
         let walk = WalkDir::new(path).sort_by_file_name().into_iter().filter_entry(|entry| {
-            entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            entry.depth() == 0 || !hidden || !entry.file_type().is_dir()
         });
         for entry in walk {
             let entry = entry.map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
-            if !entry.file_type().is_file() || entry.path().extension().is_none_or(|end| end != "palisade") {
+            // Whatever has such a name is a profile, a link and a dangling one too: that it cannot be read must be said.
+            if entry.file_type().is_dir() || entry.path().extension().is_none_or(|end| end != "palisade") {
                 continue;
             }
             let found = Utf8PathBuf::from_path_buf(entry.into_path())

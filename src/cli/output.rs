@@ -57,9 +57,17 @@ pub fn fail(exit: Exit, message: &str, help: Option<&str>) -> Exit {
     exit
 }
 
-/// Prints text. A reader that has gone away (`| head`) is no failure.
+/// Prints text. A reader that has gone away (`| head`) is no failure; output that is lost otherwise ends the program with
+/// [`Exit::Failure`], since nobody may take half of it for all.
 pub fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            fail(Exit::Failure, &format!("standard output cannot be written: {error}"), None);
+            std::process::exit(3);
+        }
+        _ => {}
+    }
 }
 
 /// Whether output to that stream may have colour (no-color.org).

@@ -1,12 +1,11 @@
 //! `palisade why OP SUBJECT`: whether something is allowed, and which statement decides.
 
 use super::Exit;
-use super::input::{BindArgs, absolute, current_directory, read_profile};
+use super::input::{BindArgs, current_directory, read_profile};
 use super::output::{fail, findings_aside, print, style};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
-use crate::plan::Operation;
 use crate::plan::hosts;
 use crate::plan::question::Question;
 use crate::report;
@@ -22,7 +21,7 @@ use std::io::IsTerminal as _;
 pub struct Args {
     /// read, list, metadata, write, create, remove, rename, link, exec, map or connect
     operation: String,
-    /// A path; for exec also the name of a tool; for connect HOST[:PORT]
+    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT]
     subject: String,
     /// The profile [default: the only one in the current directory]
     #[arg(short, long, value_name = "FILE")]
@@ -63,7 +62,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     if question == Question::ConnectHost {
         return Ok(host_answer(&sources, bound, args));
     }
-    let asked = subject_path(args, question, host.home())?;
+    let asked = subject_path(args, host.home());
     let subject = subject::locate(host, &bound.policy, &bound.binding, question, &asked)
         .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
     let decider = bound.plan.decider();
@@ -93,17 +92,12 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     Ok(exit(decision.allowed))
 }
 
-/// A relative path is one from here, as in any other command; on a recorded machine, which has no here, from the workspace.
-fn subject_path(args: &Args, question: Question, home: &Utf8Path) -> Result<String, Exit> {
-    let text = &args.subject;
-    let is_name = question == Question::Operation(Operation::Exec) && !text.contains('/');
-    if let Some(below) = text.strip_prefix("~/") {
-        return Ok(home.join(below).into_string());
+/// `~/` is the home; any other relative path is relative to the workspace, as everywhere in the language.
+fn subject_path(args: &Args, home: &Utf8Path) -> String {
+    match args.subject.strip_prefix("~/") {
+        Some(below) => home.join(below).into_string(),
+        None => args.subject.clone(),
     }
-    if is_name || args.bind.host.is_some() {
-        return Ok(text.clone());
-    }
-    Ok(absolute(Utf8Path::new(text))?.into_string())
 }
 
 fn verdict(allowed: bool, operation: &str, subject: &str) -> String {

@@ -6,6 +6,7 @@ pub mod live;
 pub mod record;
 pub mod recorded;
 pub mod recording;
+pub mod remembering;
 pub mod resolve;
 pub mod spelling;
 

@@ -48,7 +48,8 @@ impl<'a> Recorder<'a> {
             architecture: self.host.architecture().to_owned(),
             home: self.host.home().to_path_buf(),
             workspace: self.workspace.clone(),
-            case_insensitive: self.host.case_insensitive(),
+            case_insensitive: Some(self.host.case_insensitive())
+                .filter(|insensitive| *insensitive != (self.host.system() == System::Macos)),
             developer_directory: self.host.developer_directory().map(Utf8Path::to_path_buf),
             unlisted: Unlisted::Unknown,
             entries: answers

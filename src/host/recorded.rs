@@ -53,6 +53,7 @@ impl RecordedHost {
             unlisted,
             entries,
         } = recording;
+        let case_insensitive = case_insensitive.unwrap_or(system == System::Macos);
         for path in std::iter::once(&home).chain(&developer_directory).chain(&workspace) {
             normal(path).map_err(|why| error(format!("`{path}` {why}")))?;
         }

@@ -29,8 +29,9 @@ pub struct Recording {
     /// What `$workspace` was when it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Utf8PathBuf>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub case_insensitive: bool,
+    /// Default: as the system's own disks are, so on a Mac.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case_insensitive: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_directory: Option<Utf8PathBuf>,
     #[serde(default)]

@@ -44,7 +44,7 @@ pub fn build(
         sources: policy
             .files
             .iter()
-            .map(|&id| source(&sources.file(id).name, &sources.file(id).text))
+            .map(|&id| source(&sources.stable_name(policy.name.span.file, id), &sources.file(id).text))
             .collect(),
         seatbelt: seatbelt.map(|(name, text)| source(name, text)),
         workspace: policy.workspace.clone(),
@@ -103,7 +103,7 @@ pub fn build(
             .losses
             .iter()
             .map(|loss| match loss.span {
-                Some(span) => format!("{}: {}", sources.place(span), loss.text),
+                Some(span) => format!("{}: {}", sources.stable_place(policy.name.span.file, span), loss.text),
                 None => loss.text.clone(),
             })
             .collect(),

@@ -7,7 +7,7 @@ mod build;
 mod text;
 
 pub use build::build;
-pub use text::{ManifestError, hex, read, write};
+pub use text::{ManifestError, differ_in_cache_only, hex, read, write};
 
 use crate::host::Identity;
 use crate::plan::{Effect, Operations, Origin, OriginKind, Presence, Protection, Rule, Scope};

@@ -111,8 +111,11 @@ impl Expander<'_> {
             );
             return None;
         }
-        if let Err(error) =
-            globset::GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build()
+        if let Err(error) = globset::GlobBuilder::new(&pattern)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .empty_alternates(true)
+            .build()
         {
             let message = format!("the pattern does not parse: {}", error.kind());
             self.error("glob", text.span, message, "patterns hold `*`, `**`, `?`, `[…]` and `{a,b}`; `\\\\` before one of these makes it mean itself");

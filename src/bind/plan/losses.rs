@@ -20,7 +20,7 @@ pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
         if matches!(denial.kind, DenialKind::Gitignored { .. }) {
             losses.push(Loss {
                 text:
-                    "whoever may write an ignore file, the command too, decides what the next compile denies"
+                    "whoever may write an ignore file, the command too, decides what the next compile denies; the user's own `core.excludesFile` is not read, and a tracked file that a pattern matches is denied too"
                         .into(),
                 span: Some(denial.span),
             });

@@ -101,7 +101,11 @@ impl Builder<'_> {
             Some((cut, _)) => format!("{}…", &text[..cut]),
             None => text,
         };
-        Origin { kind, text: format!("{} {shown}", self.sources.place(span)), span: Some(span) }
+        Origin {
+            kind,
+            text: format!("{} {shown}", self.sources.stable_place(self.policy.name.span.file, span)),
+            span: Some(span),
+        }
     }
 
     fn base(&mut self) {

@@ -3,7 +3,7 @@
 use super::{Binding, Builder};
 use crate::bind::tools::{Grant, Lookup, Tool};
 use crate::plan::{Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
-use crate::source::Sources;
+use crate::source::Span;
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 
@@ -54,9 +54,9 @@ impl Builder<'_> {
                 Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
             self.share(&mut shared, shell, &origin);
         }
-        let sources = self.sources;
+        let place = |span| self.sources.stable_place(self.policy.name.span.file, span);
         self.rules
-            .extend(shared.into_iter().map(|((path, scope), shared)| rule(sources, path, scope, shared)));
+            .extend(shared.into_iter().map(|((path, scope), shared)| rule(&place, path, scope, shared)));
         planned.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
         planned.dedup_by(|a, b| a.name == b.name && a.path == b.path);
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
@@ -80,7 +80,7 @@ impl Builder<'_> {
 }
 
 /// The rule of one path, named after the statement that asks for it first.
-fn rule(sources: &Sources, path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
+fn rule(place: &dyn Fn(Span) -> String, path: Utf8PathBuf, scope: Scope, shared: Shared) -> Rule {
     let Shared { operations, role, mut users, origin } = shared;
     users.sort();
     users.dedup();
@@ -92,7 +92,7 @@ fn rule(sources: &Sources, path: Utf8PathBuf, scope: Scope, shared: Shared) -> R
     };
     let span = origin.and_then(|origin| origin.span);
     let text = match span {
-        Some(span) => format!("{} {text}", sources.place(span)),
+        Some(span) => format!("{} {text}", place(span)),
         None => text,
     };
     Rule {
