@@ -253,16 +253,17 @@ fn bind_guards(
     guards.extend(behind.into_iter().filter(|guard| writable(&guard.path)));
     guards.sort_by(|a, b| a.path.cmp(&b.path).then(b.own.cmp(&a.own)));
     guards.dedup_by(|a, b| a.path == b.path);
+    let by_path: HashMap<Utf8PathBuf, usize> =
+        guards.iter().enumerate().map(|(at, guard)| (guard.path.clone(), at)).collect();
     for (at, unguard) in policy.unguards.iter().enumerate() {
         // What is lifted is the name that was written: a command that may put a link there, or on the way, must not choose what else is.
         let Ok(lifted) = resolve_parent(host, &unguard.path.path) else { continue };
         if lifted.hops.iter().any(|hop| writable(&hop.link)) {
             continue;
         }
-        for guard in &mut guards {
-            if guard.path.starts_with(&lifted.canonical) {
-                guard.lifted_by = Some(at);
-            }
+        // The one guard that is named, and none below it: what a reviewer has not read is not lifted.
+        if let Some(guard) = by_path.get(&lifted.canonical).and_then(|&guard| guards.get_mut(guard)) {
+            guard.lifted_by = Some(at);
         }
     }
     guards
