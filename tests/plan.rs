@@ -169,6 +169,20 @@ fn nothing_in_a_root_runs_unless_stated() {
 }
 
 #[test]
+fn executable_opens_nothing_but_the_inside_of_a_root() {
+    for path in ["/", "/usr", "/usr/bin", "/bin", "/w", "/var/tmp", "/tmp", "/x", "/w/../usr"] {
+        let walked = on_tree(&format!("root \"/w\" read-only\nexecutable \"{path}\""));
+        assert_eq!(walked.errors(), ["executable-outside-roots"], "{path}");
+        for program in ["/usr/bin/gdb", "/usr/x", "/w/vendor/tool", "/x/y", "/tmp/x"] {
+            assert!(
+                allowed(&walked, program).intersection(Operations::RUNNING).is_empty(),
+                "{path}: {program}"
+            );
+        }
+    }
+}
+
+#[test]
 fn scratch_is_writable_only_where_a_root_is() {
     assert_eq!(allowed(&on_tree("root \"/w\" read-only"), "/tmp/a"), READABLE);
     assert_eq!(allowed(&on_tree("root \"/w\" read-write"), "/tmp/a"), WRITABLE);
@@ -292,10 +306,12 @@ fn meant(statements: &[Statement], path: &Utf8Path) -> Operations {
     };
     let denials =
         || statements.iter().filter_map(|it| if let Statement::Deny(path) = it { Some(path) } else { None });
+    // At a root, above one and outside all, `executable` grants nothing.
     let executables = || {
         statements
             .iter()
             .filter_map(|it| if let Statement::Executable(path) = it { Some(path) } else { None })
+            .filter(|place| roots().any(|(root, _)| place.starts_with(root) && *place != root))
     };
     if denials().any(|denied| path.starts_with(denied)) {
         return Operations::NONE;
@@ -317,9 +333,6 @@ fn meant(statements: &[Statement], path: &Utf8Path) -> Operations {
             }
         }
         None if roots().any(|(root, _)| root.starts_with(path)) => set = set.union(READABLE),
-        None if executables().any(|place| place.starts_with(path) && place != path) => {
-            set = set.union(READABLE)
-        }
         None => {}
     }
     set

@@ -21,6 +21,7 @@ use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
 use camino::{Utf8Path, Utf8PathBuf};
 use guards::OwnFile;
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use system::Base;
 use tools::{Finder, Lookup};
 
@@ -151,6 +152,23 @@ pub struct Binding {
     pub base: Base,
 }
 
+/// The places at which `executable` grants anything, indexed: a question costs as many look-ups as the path has components.
+pub struct ExecutablePlaces<'a> {
+    roots: HashSet<&'a Utf8Path>,
+}
+
+impl ExecutablePlaces<'_> {
+    /// Whether a canonical path lies inside a root. A whole root is not inside itself: what may run in it is to be named.
+    pub fn hold(&self, path: &Utf8Path) -> bool {
+        path.ancestors().skip(1).any(|ancestor| self.roots.contains(ancestor))
+    }
+
+    /// Whether a canonical path is a root.
+    pub fn is_root(&self, path: &Utf8Path) -> bool {
+        self.roots.contains(path)
+    }
+}
+
 /// Looks up every statement of `policy` on `host`. `own` files are guarded wherever they lie in a writable root.
 pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     // Patterns, ignore files, guards and links walk the same directories.
@@ -248,16 +266,17 @@ fn bind_guards(
     guards.extend(behind.into_iter().filter(|guard| writable(&guard.path)));
     guards.sort_by(|a, b| a.path.cmp(&b.path).then(b.own.cmp(&a.own)));
     guards.dedup_by(|a, b| a.path == b.path);
+    let by_path: HashMap<Utf8PathBuf, usize> =
+        guards.iter().enumerate().map(|(at, guard)| (guard.path.clone(), at)).collect();
     for (at, unguard) in policy.unguards.iter().enumerate() {
         // What is lifted is the name that was written: a command that may put a link there, or on the way, must not choose what else is.
         let Ok(lifted) = resolve_parent(host, &unguard.path.path) else { continue };
         if lifted.hops.iter().any(|hop| writable(&hop.link)) {
             continue;
         }
-        for guard in &mut guards {
-            if guard.path.starts_with(&lifted.canonical) {
-                guard.lifted_by = Some(at);
-            }
+        // The one guard that is named, and none below it: what a reviewer has not read is not lifted.
+        if let Some(guard) = by_path.get(&lifted.canonical).and_then(|&guard| guards.get_mut(guard)) {
+            guard.lifted_by = Some(at);
         }
     }
     guards
@@ -283,6 +302,16 @@ impl Binding {
     /// Whether one of these links stands where a command may write, so that an earlier command may have put it there.
     pub fn is_plantable(&self, policy: &Policy, hops: &[Hop]) -> bool {
         hops.iter().any(|hop| self.is_writable(policy, &hop.link))
+    }
+
+    /// Where an `executable` may stand: inside a root, neither at it nor above it.
+    pub fn executable_places(&self) -> ExecutablePlaces<'_> {
+        let roots = self.roots.iter().filter_map(|bound| {
+            let found = bound.found.as_ref().ok()?;
+            found.entry.as_ref().filter(|entry| entry.is_directory())?;
+            Some(found.canonical.as_path())
+        });
+        ExecutablePlaces { roots: roots.collect() }
     }
 
     /// The roots that exist and are directories, outermost first, each path once, with the index of its statement. Of several

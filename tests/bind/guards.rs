@@ -148,18 +148,61 @@ fn a_link_out_of_every_root_needs_no_guard_behind_it() {
     assert!(walked.guarded().iter().all(|path| path.starts_with("/w/")));
 }
 
+/// What each `unguard` lifts on a machine: the guards that stand without it and not with it.
+#[track_caller]
+fn lifts(entries: &[&str], path: &str, expected: &[&str]) {
+    let host = machine(entries);
+    let walked = walk(&host, &format!("root \"/w\" read-write\nunguard \"{path}\" because \"ours\""));
+    let plain = walk(&host, "root \"/w\" read-write");
+    let lifted: Vec<_> =
+        plain.guarded().into_iter().filter(|guard| !walked.guarded().contains(guard)).collect();
+    assert_eq!(lifted, expected, "{path}");
+    let errors: &[&str] = if expected.is_empty() { &["useless-unguard"] } else { &[] };
+    assert_eq!(walked.errors(), errors, "{path}");
+}
+
 #[test]
-fn unguard_lifts_one_or_a_whole_tree() {
-    let host = machine(&["/w/.git/HEAD: file", "/w/.vscode/tasks.json: file"]);
+fn unguard_lifts_exactly_the_guard_it_names() {
+    let repository = ["/w/.git/HEAD: file", "/w/.vscode/tasks.json: file", "/w/sub: directory"];
+    for exact in ["/w/.vscode", "/w/.git/config", "/w/.git/hooks", "/w/.claude", "/w/sub/../.mcp.json"] {
+        let guard = exact.replace("sub/../", "");
+        lifts(&repository, exact, &[&guard]);
+    }
+    for none in [
+        "/",
+        "/w",
+        "/w/.git",
+        "/w/.git/hooks/pre-commit",
+        "/w/.vscode/tasks.json",
+        "/w/.claude/x",
+        "/w/src",
+        "/x",
+    ] {
+        lifts(&repository, none, &[]);
+    }
+    let host = machine(&repository);
     let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w/.vscode\" because \"ours\"");
     assert!(walked.allows(Operation::Write, "/w/.vscode/tasks.json"));
     assert!(!walked.allows(Operation::Write, "/w/.git/config"));
-    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w/.git\" because \"ours\"");
-    assert!(walked.allows(Operation::Write, "/w/.git/config"));
-    assert!(walked.allows(Operation::Create, "/w/.git/hooks/x"));
-    assert!(!walked.allows(Operation::Write, "/w/.vscode/tasks.json"));
-    let walked = walk(&host, "root \"/w\" read-write\nunguard \"/w\" because \"ours\"");
-    assert_eq!(walked.guarded(), [""; 0]);
+}
+
+#[test]
+fn a_guard_at_a_missing_ancestor_is_lifted_by_its_own_name_only() {
+    let missing = ["/w/src: directory"];
+    lifts(&missing, "/w/.git", &["/w/.git"]);
+    for none in ["/w/.git/hooks", "/w/.git/config", "/w"] {
+        lifts(&missing, none, &[]);
+    }
+    let finding =
+        walk(&machine(&missing), "root \"/w\" read-write\nunguard \"/w/.git/hooks\" because \"ours\"");
+    assert!(
+        finding.finding("useless-unguard").help.as_deref().is_some_and(|help| help.contains("\"/w/.git\""))
+    );
+}
+
+#[test]
+fn what_is_behind_an_unguarded_link_stays_guarded() {
+    lifts(&["/w/.vscode: -> editor", "/w/editor/tasks.json: file"], "/w/.vscode", &["/w/.vscode"]);
 }
 
 #[test]

@@ -203,9 +203,14 @@ impl Builder<'_> {
         }
     }
 
+    /// Only inside a root: above one, or outside all, the statement would open the system's own programs to be run.
     fn executables(&mut self) {
+        let places = self.binding.executable_places();
         for bound in &self.binding.executables {
             let Ok(found) = &bound.found else { continue };
+            if !places.hold(&found.canonical) {
+                continue;
+            }
             // A link that a command may have put there must not choose what the next one may run.
             if self.binding.is_plantable(self.policy, &found.hops) {
                 continue;

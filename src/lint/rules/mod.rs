@@ -19,6 +19,7 @@ rules![
     conflicting_roots,
     denial_outside_roots,
     denied_link,
+    executable_outside_roots,
     failed_expectation,
     glob_below_missing,
     guarded_root,

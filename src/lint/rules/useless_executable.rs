@@ -7,13 +7,12 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports an `executable` outside every root, one that is denied, and one that goes through a symbolic link in
-    /// a writable root.
+    /// Reports an `executable` that is denied, and one that goes through a symbolic link in a writable root.
     ///
     /// ## Why it is bad
     ///
-    /// A program that cannot be read does not run, so the statement does nothing; the day a root is added
-    /// around it, it opens more than its reader sees. A link in a writable root may have been put there by a command
+    /// A program that cannot be read does not run, so the statement does nothing; the day the denial goes, it
+    /// opens more than its reader sees. A link in a writable root may have been put there by a command
     /// of an earlier run: it must not choose what the next one may run.
     ///
     /// ## Example
@@ -22,7 +21,8 @@ rule! {
     /// edition 1
     /// profile "builder" {
     ///     root "$workspace" read-only
-    ///     executable "~/other"
+    ///     deny "$workspace/secrets"
+    ///     executable "$workspace/secrets"
     /// }
     /// ```
     ///
@@ -36,7 +36,7 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Remove it, state the real path, add the root that holds it, or name a single program with `tool "PATH"`.
+    /// Remove it, state the real path, or remove the denial.
     name: "useless-executable",
     severity: Warning,
     allowable: true,
@@ -45,6 +45,7 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let decider = context.plan.decider();
+    let places = context.binding.executable_places();
     for bound in &context.binding.executables {
         let Ok(found) = &bound.found else { continue };
         let path = &found.canonical;
@@ -56,13 +57,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             );
             continue;
         }
-        if is_readable(&decider, path) {
+        // Outside every root is an error of its own.
+        if !places.hold(path) || is_readable(&decider, path) {
             continue;
         }
         findings.push(
             INFO.finding(format!("the executable path `{path}` cannot be read"))
                 .at(bound.asked.span, "nothing can run there")
-                .help("remove it, add the root that holds it, or name a single program with `tool \"PATH\"`"),
+                .help("remove it, or the denial that it lies in"),
         );
     }
 }
@@ -81,8 +83,6 @@ mod tests {
         assert_eq!(
             case.found("useless-executable"),
             [
-                "the executable path `/home/dev/other` cannot be read\n\
-                 \"/home/dev/other\" -- nothing can run there",
                 "the executable path `/home/dev/project/secrets` cannot be read\n\
                  \"/home/dev/project/secrets\" -- nothing can run there",
             ]

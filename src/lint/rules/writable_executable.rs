@@ -1,7 +1,9 @@
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::places::Roots;
-use crate::plan::Operation;
+use crate::plan::{Effect, Operation, Operations};
+use camino::Utf8Path;
+use std::collections::BTreeSet;
 
 rule! {
     /// A path that may be both written and executed.
@@ -37,7 +39,7 @@ rule! {
     /// ## What to do
     ///
     /// A build that runs what it builds needs this: allow it there, with the reason. Otherwise protect the path
-    /// with a read-only root.
+    /// with a read-only root, or name a directory that holds no writable root.
     name: "writable-executable",
     severity: Warning,
     allowable: true,
@@ -46,18 +48,31 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let places = context.binding.executable_places();
     let decider = context.plan.decider();
+    // Sorted by components, so what lies below a path follows it.
+    let opened: BTreeSet<&Utf8Path> = decider
+        .rules()
+        .iter()
+        .filter(|rule| {
+            rule.effect == Effect::Allow && !rule.operations.intersection(Operations::WRITING).is_empty()
+        })
+        .map(|rule| rule.path.as_path())
+        .collect();
+    let is_open = |path: &Utf8Path| {
+        decider.decide(Operation::Write, path).allowed || decider.decide_below(Operation::Create, path).allowed
+    };
     for bound in &context.binding.executables {
-        let Some(path) = bound.canonical() else { continue };
-        let at = decider.decide(Operation::Write, path);
-        let below = decider.decide_below(Operation::Create, path);
-        if !at.allowed && !below.allowed {
-            continue;
-        }
-        let mut finding = INFO
-            .finding(format!("`{path}` may be both written and executed"))
-            .at(bound.asked.span, "executable");
-        if let Some(root) = roots.holding(path) {
+        let Some(path) = bound.canonical().filter(|path| places.hold(path)) else { continue };
+        let below = || opened.range(path..).take_while(|open| open.starts_with(path)).find(|open| is_open(open));
+        let Some(open) = (if is_open(path) { Some(path) } else { below().copied() }) else { continue };
+        let message = if open == path {
+            format!("`{path}` may be both written and executed")
+        } else {
+            format!("`{open}` may be both written and executed, as `{path}` holds it")
+        };
+        let mut finding = INFO.finding(message).at(bound.asked.span, "executable");
+        if let Some(root) = roots.holding(open).filter(|root| root.is_writable()) {
             finding = finding.at(root.statement.span, "writable");
         }
         findings.push(finding.help(
@@ -83,5 +98,23 @@ mod tests {
               \"/home/dev/project/target\" -- executable\n\
               root \"/home/dev/project\" read-write -- writable"]
         );
+    }
+
+    #[test]
+    fn a_writable_root_below_a_path_in_a_read_only_one_counts() {
+        let mut case = Case::new();
+        case.root("/home/dev", Access::ReadOnly)
+            .root("/home/dev/project/target", Access::ReadWrite)
+            .executable("/home/dev/project")
+            .executable("/home/dev/project/vendor")
+            .executable("/home/dev/other");
+        assert_eq!(
+            case.found("writable-executable"),
+            ["`/home/dev/project/target` may be both written and executed, as `/home/dev/project` holds it\n\
+              \"/home/dev/project\" -- executable\n\
+              root \"/home/dev/project/target\" read-write -- writable"]
+        );
+        case.deny("/home/dev/project/target");
+        assert!(case.found("writable-executable").is_empty(), "what is denied neither runs nor is written");
     }
 }
