@@ -99,14 +99,7 @@ pub fn build(
             .iter()
             .map(|skipped| Skipped { name: skipped.name.clone(), reason: skipped.reason.clone() })
             .collect(),
-        losses: plan
-            .losses
-            .iter()
-            .map(|loss| match loss.span {
-                Some(span) => format!("{}: {}", sources.stable_place(policy.name.span.file, span), loss.text),
-                None => loss.text.clone(),
-            })
-            .collect(),
+        losses: losses(plan, policy, sources),
         assumptions: match plan.target {
             System::Linux => LINUX_ASSUMPTIONS.map(String::from).to_vec(),
             System::Macos => MACOS_ASSUMPTIONS.map(String::from).to_vec(),
@@ -125,6 +118,23 @@ pub fn build(
             .collect(),
         cache: cache(plan),
     }
+}
+
+/// Each loss once, with every statement that has it.
+fn losses(plan: &Plan, policy: &Policy, sources: &Sources) -> Vec<String> {
+    let mut places: Vec<(&str, Vec<String>)> = Vec::new();
+    for loss in &plan.losses {
+        let place = loss.span.map(|span| sources.stable_place(policy.name.span.file, span));
+        match places.iter_mut().find(|(text, _)| *text == loss.text) {
+            Some((_, known)) => known.extend(place),
+            None => places.push((&loss.text, place.into_iter().collect())),
+        }
+    }
+    let line = |(text, places): (&str, Vec<String>)| match places.as_slice() {
+        [] => text.to_owned(),
+        places => format!("{}: {text}", places.join(", ")),
+    };
+    places.into_iter().map(line).collect()
 }
 
 fn source(name: &str, text: &str) -> Source {
