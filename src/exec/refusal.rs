@@ -32,6 +32,10 @@ pub enum Refusal {
     Placeholder { path: Utf8PathBuf, error: io::Error },
     #[error("`{path}` cannot be watched: {error}")]
     Watch { path: Utf8PathBuf, error: io::Error },
+    #[error(
+        "the directory `{state}`, where this program keeps its records, lies in the writable root `{root}`"
+    )]
+    StateInRoot { state: Utf8PathBuf, root: Utf8PathBuf },
     #[error("standard {0} is a directory")]
     DirectoryStream(&'static str),
     #[error("the program has threads, and cannot fork safely")]
@@ -73,6 +77,9 @@ impl Refusal {
                 "the directory must be readable and `fs.dir-notify-enable` be 1: without a watch, a replacement on the \
                  host would go unnoticed"
                     .into()
+            }
+            Self::StateInRoot { .. } => {
+                "set XDG_STATE_HOME to a directory outside every root, or state narrower roots".into()
             }
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
             Self::Kernel { help, .. } => help.clone(),

@@ -11,7 +11,9 @@ use crate::source::Sources;
 use sha2::{Digest, Sha256};
 
 /// What a reader of a Linux manifest must take for granted.
-const LINUX_ASSUMPTIONS: [&str; 4] = [
+const LINUX_ASSUMPTIONS: [&str; 5] = [
+    "denied and guarded files are changed on the host between runs: where one is replaced during a run, the run is ended, but \
+     may have seen it first",
     "the kernel is 5.19 or newer, with Landlock, unprivileged user namespaces and seccomp",
     "the list of tools limits which programs start, not what an interpreter among them computes",
     "what other programs on this machine write into a root while the command runs is theirs to answer for",

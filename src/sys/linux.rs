@@ -151,6 +151,12 @@ pub struct Signals {
     before: libc::sigset_t,
 }
 
+/// Has ended children kept until they are waited for, whatever the caller of this program chose (SIGCHLD in signal(7)).
+pub fn keep_children() {
+    // SAFETY: the default disposition runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 impl Signals {
     /// Blocks these signals and reads them from a descriptor from now on.
     ///

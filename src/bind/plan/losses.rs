@@ -2,7 +2,7 @@
 
 use crate::bind::Binding;
 use crate::plan::Loss;
-use crate::policy::{DenialKind, Policy, System};
+use crate::policy::{Access, DenialKind, LimitKind, Policy, System};
 
 /// Everything of this policy that the target's walls hold only in part.
 pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
@@ -26,7 +26,37 @@ pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
             });
         }
     }
+    for root in policy.roots.iter().filter(|root| root.access == Access::ReadWrite) {
+        losses.push(Loss {
+            text: "below its top, only repositories that were there when this was compiled are guarded: what the command makes there \
+                   (a repository, an editor's or an agent's configuration) other programs may act on"
+                .into(),
+            span: Some(root.span),
+        });
+    }
     if policy.target == System::Linux {
+        for denial in &binding.denials {
+            let Some(Ok(found)) = &denial.found else { continue };
+            if !found.exists() && found.canonical.parent() != Some(&found.existing) {
+                losses.push(Loss {
+                    text: "the directory that would hold it is missing too, and is closed as a whole while a command runs".into(),
+                    span: policy.denials.get(denial.statement).map(|denial| denial.span),
+                });
+            }
+        }
+        let watched = binding.guards.iter().any(|guard| guard.keep_absent && guard.lifted_by.is_none());
+        if watched {
+            losses.push(Loss {
+                text: "`commondir` in a repository cannot be kept from being made: whoever makes it is ended, and it is moved away".into(),
+                span: None,
+            });
+        }
+        if let Some(limit) = policy.limits.get(&LimitKind::Processes) {
+            losses.push(Loss {
+                text: "run by root, a limit of processes holds as a limit of that many and 300 more".into(),
+                span: Some(limit.span),
+            });
+        }
         for bound in &binding.tools {
             let Some(tool) = bound.lookup.tool() else { continue };
             let Some(interpreter) = &tool.interpreter else { continue };

@@ -145,7 +145,8 @@ impl Builder<'_> {
             text: "a temporary directory of the command's own, removed afterwards".into(),
             span: None,
         };
-        self.rule(Effect::Allow, operations, Scope::Subtree, scratch, origin);
+        self.rule(Effect::Allow, operations, Scope::Subtree, scratch, origin.clone());
+        self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, scratch, origin);
     }
 
     /// Outermost roots first, so that the longest one that holds a path decides.
@@ -217,7 +218,11 @@ impl Builder<'_> {
             }
             let origin = self.statement(OriginKind::Executable, bound.asked.span);
             let operations = Operations::RUNNING;
-            self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin);
+            self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin.clone());
+            if self.policy.target == System::Linux {
+                // There it is a mount of its own, and stays where it is.
+                self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, &found.canonical, origin);
+            }
             self.links.extend(found.hops.iter().cloned());
         }
     }

@@ -104,7 +104,7 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
     }
     base.grant("/dev", Scope::Literal, READ, "the devices granted here");
     base.grant("/proc", Scope::Subtree, READ, "the command's own processes, in a /proc of their own");
-    base.grant(HOME, Scope::Subtree, READ, "an empty home");
+    base.grant_as(OriginKind::Scratch, HOME, Scope::Literal, READ, "an empty home");
     if ipc == Ipc::SharedMemory || needs("semaphores") {
         // shm_open(3) and sem_open(3) keep theirs here.
         let reason = "shared memory of the command's own, removed afterwards";

@@ -24,7 +24,7 @@ const FILE_MASK: &str = "file";
 const DIRECTORY_MASK: &str = "directory";
 
 /// Files of `proc` that tell of the host's kernel, its memory and its keys; OCI runtimes hide the same ones (runtime-spec, "masked paths").
-const HIDDEN_IN_PROC: [&str; 12] = [
+const HIDDEN_IN_PROC: [&str; 13] = [
     "acpi",
     "asound",
     "interrupts",
@@ -37,6 +37,7 @@ const HIDDEN_IN_PROC: [&str; 12] = [
     "sched_debug",
     "scsi",
     "timer_list",
+    "vmallocinfo",
 ];
 
 /// What the layout does not say.
@@ -191,7 +192,8 @@ impl Builder {
 
     /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
     fn proc(&self) -> Result<OwnedFd, Failure> {
-        let proc = mount_of("proc", &[], MountAttrFlags::MOUNT_ATTR_NODEV).at(Stage::Proc, "/proc")?;
+        let proc = mount_of("proc", &[("hidepid", "invisible")], MountAttrFlags::MOUNT_ATTR_NODEV)
+            .at(Stage::Proc, "/proc")?;
         let write = |name: &str, value: &str| {
             let file = openat(&proc, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             rustix::io::write(&file, value.as_bytes()).map(|_| ())

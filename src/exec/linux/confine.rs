@@ -149,8 +149,11 @@ pub fn limit(limits: &Limits) -> Result<(), Failure> {
     ] {
         let Some(limit) = limit else { continue };
         let hard = getrlimit(resource).maximum;
-        let limit = hard.map_or(limit, |hard| hard.min(limit));
-        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) }).at(Stage::Limits, name)?;
+        let within = |limit: u64| hard.map_or(limit, |hard| hard.min(limit));
+        // A second more until the kernel kills without saying why: at the soft limit it sends SIGXCPU.
+        let last = if resource == Resource::Cpu { limit.saturating_add(1) } else { limit };
+        let limits = Rlimit { current: Some(within(limit)), maximum: Some(within(last)) };
+        setrlimit(resource, limits).at(Stage::Limits, name)?;
     }
     Ok(())
 }

@@ -13,11 +13,11 @@ mod supervise;
 mod watch;
 
 use super::{Command, Note, Outcome, Refusal};
-use crate::manifest::{Manifest, Network};
+use crate::manifest::{Limits, Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
 };
-use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, namespace};
+use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, keep_children, namespace};
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
 use init::Init;
@@ -36,6 +36,9 @@ use watch::Watch;
 
 /// After a wrap, pids are given from here on (`RESERVED_PIDS`, kernel/pid.c), so this many do not count towards a limit.
 const RESERVED_PIDS: u64 = 300;
+/// How a process ends that has used up its time, or writes past a file's limit (setrlimit(2)).
+const CPU_EXCEEDED: i32 = 128 + libc::SIGXCPU;
+const FILE_TOO_LARGE: i32 = 128 + libc::SIGXFSZ;
 /// Less than the highest `pid_max` (proc_sys_kernel(5)).
 const MOST_PROCESSES: u64 = 1 << 21;
 
@@ -48,6 +51,10 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
     let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
         .map_err(Refusal::system("cannot block signals"))?;
+    keep_children();
+    if let Some((state, root)) = placeholders::state_in_root(manifest) {
+        return Err(Refusal::StateInRoot { state, root });
+    }
     placeholders::clean_up_after_others();
     let first = lay_out(manifest, rules, &[])?;
     let (absent, missing): (Vec<_>, Vec<_>) =
@@ -108,16 +115,18 @@ pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Out
         sandbox.output_limit(limit, output, errors);
     }
     let end = sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
-    let mut outcome = outcome(end, command, &absent)?;
+    let mut outcome = outcome(end, command, &manifest.limits, &absent)?;
     for violation in absent.iter().filter_map(|path| quarantine(path)) {
         outcome.code = Refusal::CODE;
         outcome.notes.push(violation);
     }
     for path in placeholders.remove() {
+        outcome.code = Refusal::CODE;
         outcome.notes.push(Note {
-            message: format!("violation: protected path `{path}` appeared while the command ran"),
+            message: format!("violation: something came to stand at the protected path `{path}` while the command ran"),
             help: Some(
-                "the command could not write there, something else on this machine did; check it".into(),
+                "whatever removed the empty directory that stood there on the host let the command write there: look at it"
+                    .into(),
             ),
         });
     }
@@ -234,9 +243,20 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
 }
 
-fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
+fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
     let (code, message, help) = match end {
+        End::Code(CPU_EXCEEDED) if limits.cpu_ms.is_some() => {
+            (124, "killed: a process used up its processor time".to_owned(), "raise `cpu` in `limits`".into())
+        }
+        End::Code(FILE_TOO_LARGE) if limits.file_size_bytes.is_some() => {
+            (124, "killed: a file grew beyond the limit".to_owned(), "raise `file-size` in `limits`".into())
+        }
         End::Code(code) => return Ok(Outcome { code, notes: Vec::new() }),
+        End::Killed(Kill::Lost(error)) => (
+            Refusal::CODE,
+            format!("killed: its output could not be passed on: {}", io::Error::from(error)),
+            "give it somewhere to go".to_owned(),
+        ),
         End::Failed(failure) if failure.stage == Stage::Exec => return Ok(not_started(&failure, command)),
         End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
         End::Killed(Kill::Time(limit)) => {
@@ -251,8 +271,8 @@ fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcom
         }
         End::Killed(Kill::Replaced(path)) => (
             Refusal::CODE,
-            format!("killed: protected path `{path}` was replaced on the host while the command ran"),
-            "a replacement is not protected by the running sandbox; run the command again".to_owned(),
+            format!("violation: protected path `{path}` was replaced on the host while the command ran"),
+            "the command was ended, but may have seen the old or the new file: change such files between runs".to_owned(),
         ),
     };
     Ok(Outcome { code, notes: vec![Note { message, help: Some(help) }] })

@@ -4,6 +4,8 @@
 //! rmdir(2), which cannot delete data. A journal lets a later start clean up after a run that was killed.
 
 use super::super::Refusal;
+use crate::manifest::Manifest;
+use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
@@ -187,6 +189,18 @@ fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.dev(), there.ino()),
         _ => false,
     }
+}
+
+/// The state directory and the writable root that holds it, if one does: a command must not write what a later start believes.
+pub fn state_in_root(manifest: &Manifest) -> Option<(Utf8PathBuf, Utf8PathBuf)> {
+    let state = Utf8PathBuf::from_path_buf(state_directory()?).ok()?;
+    let canonical = state.ancestors().find_map(|ancestor| {
+        let real = ancestor.canonicalize_utf8().ok()?;
+        Some(real.join(state.strip_prefix(ancestor).unwrap_or(Utf8Path::new(""))))
+    })?;
+    let writable = manifest.roots.iter().filter(|root| root.access == Access::ReadWrite);
+    let holding = writable.map(|root| &root.path).find(|root| canonical.starts_with(root))?;
+    Some((state, holding.clone()))
 }
 
 /// `$XDG_STATE_HOME/palisade/runs`, else below the home directory (XDG Base Directory Specification).

@@ -14,6 +14,7 @@ use seccompiler::sock_filter;
 const LAST_KNOWN: u32 = 469;
 
 const OPEN_TREE_ATTR: i64 = 467;
+const FCHMODAT2: i64 = 452;
 const MEMFD_NOEXEC_SEAL: u32 = 8;
 const CLONE_NEW: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -71,7 +72,22 @@ const CLONE: Action = Action::Only(&[&[masked(0, CLONE_NEW, &[0])]]);
 const MEMFD: Action = Action::Only(&[&[masked(1, MEMFD_NOEXEC_SEAL, &[MEMFD_NOEXEC_SEAL])]]);
 /// Not what puts input into a terminal as if it had been typed.
 const IOCTL: Action = Action::Only(&[&[is_not(1, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32])]]);
-const SOCKETPAIR: Action = Action::Only(&[&[is(0, &[libc::AF_UNIX as u32])]]);
+/// Pairs stay connected to each other, but for datagram ones: those can be aimed at any socket's path (unix(7)). `SOCK_RAW` is the same.
+const SOCKETPAIR: Action = Action::Only(&[&[
+    is(0, &[libc::AF_UNIX as u32]),
+    masked(1, 0xf, &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32]),
+]]);
+
+const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
+const MAKES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
+
+/// No program that runs as its owner: behind walls it would gain nothing, and outside it would be somebody else's power.
+const MODE_1: Action = Action::Only(&[&[masked(1, SET_ID, &[0])]]);
+const MODE_2: Action = Action::Only(&[&[masked(2, SET_ID, &[0])]]);
+/// Where a call opens what is there, its mode means nothing and may be anything.
+#[cfg(target_arch = "x86_64")]
+const OPEN: Action = Action::Only(&[&[masked(1, MAKES, &[0])], &[masked(2, SET_ID, &[0])]]);
+const OPENAT: Action = Action::Only(&[&[masked(2, MAKES, &[0])], &[masked(3, SET_ID, &[0])]]);
 
 const DENIED: Action = Action::Fail(libc::EPERM);
 /// Programs that find a call missing use an older one.
@@ -149,6 +165,13 @@ fn actions(network: Network) -> Vec<(i64, Action)> {
         ]
         .map(|number| (number, DENIED)),
     );
+    #[cfg(target_arch = "x86_64")]
+    actions.extend([
+        (libc::SYS_chmod, MODE_1),
+        (libc::SYS_creat, MODE_1),
+        (libc::SYS_mknod, MODE_1),
+        (libc::SYS_open, OPEN),
+    ]);
     actions.extend([
         // Its flags lie in memory, where a filter cannot look.
         (libc::SYS_clone3, MISSING),
@@ -156,6 +179,13 @@ fn actions(network: Network) -> Vec<(i64, Action)> {
         (libc::SYS_io_uring_setup, MISSING),
         (libc::SYS_io_uring_enter, MISSING),
         (libc::SYS_io_uring_register, MISSING),
+        // Its mode lies in memory too.
+        (libc::SYS_openat2, MISSING),
+        (libc::SYS_fchmod, MODE_1),
+        (libc::SYS_fchmodat, MODE_2),
+        (FCHMODAT2, MODE_2),
+        (libc::SYS_mknodat, MODE_2),
+        (libc::SYS_openat, OPENAT),
         (libc::SYS_clone, CLONE),
         (libc::SYS_memfd_create, MEMFD),
         (libc::SYS_ioctl, IOCTL),

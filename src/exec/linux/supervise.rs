@@ -23,6 +23,8 @@ pub enum Kill {
     Output(u64),
     /// A protected path was replaced on the host.
     Replaced(Utf8PathBuf),
+    /// What the command wrote could not be passed on.
+    Lost(Errno),
 }
 
 /// How a run ended.
@@ -129,9 +131,12 @@ impl Sandbox {
                 self.end(Kill::Time(limit));
             }
         }
-        // A report that came together with the end.
+        // A report that came together with the end, and a replacement that was told too late to be answered by it.
         if self.report.is_some() {
             self.read_report()?;
+        }
+        if self.killed.is_none() && self.failure.is_none() {
+            self.check_paths();
         }
         Ok(())
     }
@@ -215,7 +220,9 @@ impl Sandbox {
     fn pump(&mut self, at: usize) -> Result<(), Errno> {
         let Some(pump) = self.pumps.get_mut(at) else { return Ok(()) };
         if !pump.waiting.is_empty() {
-            pump.write();
+            if let Some(error) = pump.write() {
+                self.end(Kill::Lost(error));
+            }
             return Ok(());
         }
         let Some(from) = &pump.from else { return Ok(()) };
@@ -272,18 +279,21 @@ impl Pump {
         self.from.is_none() && self.waiting.is_empty()
     }
 
-    /// Writes what can be written without waiting for whoever reads it.
-    fn write(&mut self) {
+    /// Writes what can be written without waiting for whoever reads it. Gives the error of output that is lost, other than to a
+    /// reader who has gone away.
+    fn write(&mut self) -> Option<Errno> {
         let next = self.waiting.get(..WRITE).unwrap_or(&self.waiting);
         match rustix::io::write(self.to, next) {
             Ok(written) => drop(self.waiting.drain(..written)),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // Nobody reads any more: closing our end tells the command so.
-            Err(_) => {
+            // Closing our end tells the command so.
+            Err(error) => {
                 self.waiting.clear();
                 self.from = None;
+                return Some(error).filter(|error| *error != Errno::PIPE);
             }
         }
+        None
     }
 }
 
