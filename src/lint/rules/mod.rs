@@ -25,6 +25,7 @@ rules![
     guarded_root,
     hard_linked_denial,
     hard_linked_file,
+    literal_pattern,
     loader_variable,
     missing_executable,
     missing_root,
