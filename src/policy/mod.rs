@@ -79,6 +79,8 @@ pub struct ToolName {
     pub name: String,
     /// Where the name was written: for a member of a group, the `@group` in the list that used it.
     pub span: Span,
+    /// The whole statement.
+    pub statement: Span,
     pub group: Option<String>,
 }
 

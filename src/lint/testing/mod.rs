@@ -223,7 +223,7 @@ impl Case {
         let line =
             self.line(&format!("{keyword} {}", group.map_or(name.into(), |group| format!("@{group}"))));
         let span = Span::new(line.file, line.start as usize + keyword.len() + 1..line.end as usize);
-        let asked = ToolName { name: name.into(), span, group: group.map(str::to_owned) };
+        let asked = ToolName { name: name.into(), span, statement: line, group: group.map(str::to_owned) };
         let list = if optional { &mut self.policy.optional_tools } else { &mut self.policy.tools };
         list.push(asked.clone());
         if let (Lookup::Found(tool), origin) =
