@@ -37,6 +37,7 @@ rules![
     refused_root,
     refused_worktree,
     repeated_root,
+    replaced_default,
     required_and_optional,
     root_in_tool,
     root_inside_denial,
