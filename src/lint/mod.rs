@@ -6,6 +6,7 @@
 mod declare;
 mod allowances;
 mod explain;
+mod language;
 mod neighbours;
 mod places;
 pub mod rules;
@@ -121,6 +122,12 @@ pub fn find_rule(name: &str) -> Option<&'static RuleInfo> {
 /// The rule whose name is most like `name`, where one is like it at all.
 pub fn nearest_rule(name: &str) -> Option<&'static str> {
     crate::syntax::nearest(name, infos().map(|info| info.name))
+}
+
+/// Of everything that [`explain`] knows, the name that is most like `name`.
+pub fn nearest_name(name: &str) -> Option<&'static str> {
+    let names = infos().map(|info| info.name).chain(language::ENTRIES.iter().map(|entry| entry.name));
+    crate::syntax::nearest(name, names)
 }
 
 #[cfg(test)]
