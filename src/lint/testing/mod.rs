@@ -276,7 +276,13 @@ impl Case {
         let line = self.line(&format!("# palisade: allow({rule}) {reason}"));
         let name = line.start as usize + "# palisade: allow(".len();
         let rules = vec![Spanned::new(rule.to_owned(), Span::new(line.file, name..name + rule.len()))];
-        self.policy.allowances.push(Allowance { rules, reason: reason.into(), span: line, statement });
+        self.policy.allowances.push(Allowance {
+            rules,
+            reason: reason.into(),
+            span: line,
+            statement,
+            reach: statement,
+        });
         self
     }
 
