@@ -52,6 +52,7 @@ rules![
     tool_in_writable_root,
     unallowable_rule,
     unexamined,
+    unknown_program,
     unknown_rule,
     unmatched_denial,
     unreadable_working_directory,
