@@ -18,7 +18,7 @@ pub fn run(args: &Args) -> Exit {
             Exit::Clean
         }
         None => {
-            let help = match lint::nearest_rule(&args.rule) {
+            let help = match lint::nearest_name(&args.rule) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "`palisade rules` lists them".to_owned(),
             };

@@ -73,7 +73,13 @@ impl BindArgs {
             (None, None) => current_directory()?,
         };
         let target = self.target.unwrap_or_else(|| host.system());
-        let set: BTreeMap<String, String> = self.set.iter().cloned().collect();
+        let mut set = BTreeMap::new();
+        for (name, value) in &self.set {
+            if set.insert(name.clone(), value.clone()).is_some() {
+                let message = format!("`--set {}` is given twice", syntax::shown(name));
+                return Err(fail(Exit::Usage, &message, Some("give each parameter one value")));
+            }
+        }
         Ok(Machine { host, request: Request { workspace, set, target, artifacts: Vec::new() } })
     }
 }

@@ -4,7 +4,7 @@ use super::Refusal;
 use crate::manifest::Manifest;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,14 +65,18 @@ impl Command {
     }
 }
 
-/// As execvp(3) would look, but in the manifest's PATH, never in the caller's. Empty and relative entries are skipped.
+/// As execvp(3) would look, but in the manifest's PATH, and in the caller's only where the manifest passes that on. Empty and relative entries are skipped.
 fn places(program: &OsStr, manifest: &Manifest) -> Vec<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return vec![program.into()];
     }
-    let path = manifest.environment.set.get("PATH").map_or("", String::as_str);
-    path.split(':')
-        .map(Path::new)
+    let passed = || {
+        let passes = manifest.environment.pass.iter().any(|name| name == "PATH");
+        passes.then(|| std::env::var_os("PATH")).flatten()
+    };
+    let set = manifest.environment.set.get("PATH").map(OsString::from);
+    let path = set.or_else(passed).unwrap_or_default();
+    std::env::split_paths(&path)
         .filter(|place| place.is_absolute())
         .map(|place| place.join(program))
         .collect()

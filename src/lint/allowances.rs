@@ -3,7 +3,8 @@
 use super::find_rule;
 use crate::finding::Finding;
 use crate::policy::Allowance;
-use crate::source::Spanned;
+use crate::source::{FileId, Spanned};
+use std::collections::BTreeMap;
 
 /// A rule named in an allowance that had nothing to allow there.
 #[derive(Debug, Clone, Copy)]
@@ -22,26 +23,43 @@ pub fn has_reason(allowance: &Allowance) -> bool {
 /// Allowances that cannot work (no reason, an unknown rule, one that cannot be allowed) are not among the unused:
 /// they have rules of their own.
 pub fn apply<'a>(allowances: &'a [Allowance], findings: &mut Vec<Finding>) -> Vec<UnusedAllowance<'a>> {
+    let mut by_place: BTreeMap<(&'static str, FileId, u32), Vec<usize>> = BTreeMap::new();
+    for (at, finding) in findings.iter().enumerate() {
+        if let Some(span) = finding.span() {
+            by_place.entry((finding.rule, span.file, span.start)).or_default().push(at);
+        }
+    }
+    let mut allowed = vec![false; findings.len()];
     let mut unused = Vec::new();
     for allowance in allowances.iter().filter(|allowance| has_reason(allowance)) {
         for rule in &allowance.rules {
-            if !find_rule(&rule.value).is_some_and(|info| info.allowable) {
-                continue;
+            let Some(info) = find_rule(&rule.value).filter(|info| info.allowable) else { continue };
+            let reach = allowance.reach;
+            let here = (info.name, reach.file, reach.start)..=(info.name, reach.file, reach.end);
+            let mut used = false;
+            for &at in by_place.range(here).flat_map(|(_, at)| at) {
+                if findings.get(at).is_some_and(|finding| stands_at(finding, allowance)) && !allowed[at] {
+                    (allowed[at], used) = (true, true);
+                }
             }
-            let before = findings.len();
-            findings.retain(|finding| finding.rule != rule.value || !stands_at(finding, allowance));
-            if findings.len() == before {
+            if !used {
                 unused.push(UnusedAllowance { allowance, rule });
             }
         }
     }
+    let mut allowed = allowed.into_iter();
+    findings.retain(|_| !allowed.next().unwrap_or_default());
     unused
 }
 
+/// Whether a finding is about the statement of an allowance, and begins where that reaches.
 fn stands_at(finding: &Finding, allowance: &Allowance) -> bool {
-    let statement = allowance.statement;
+    let Allowance { statement, reach, .. } = allowance;
     finding.span().is_some_and(|span| {
-        span.file == statement.file && statement.start <= span.start && span.end <= statement.end
+        span.file == statement.file
+            && reach.start <= span.start
+            && (span.start < reach.end || span.start == reach.start)
+            && span.end <= statement.end
     })
 }
 
@@ -64,6 +82,7 @@ mod tests {
             reason: reason.to_owned(),
             span: comment,
             statement,
+            reach: statement,
         }
     }
 

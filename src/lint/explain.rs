@@ -1,13 +1,20 @@
 //! What the rules say of themselves, for `palisade explain` and `palisade rules`.
 
-use super::{RuleInfo, find_rule, rules};
+use super::{RuleInfo, find_rule, language, rules};
 use std::fmt::Write;
 
 /// Columns of what is explained, and of the table of rules.
 const WIDTH: usize = 80;
 
-/// The documentation of one rule, as Markdown in 80 columns; `None` where there is no such rule.
+/// The documentation of one rule, or of another name that can stand beside a finding, as Markdown in 80 columns; `None` where
+/// nothing is called so.
 pub fn explain(name: &str) -> Option<String> {
+    if let Some(entry) = language::find(name) {
+        return Some(filled(&format!(
+            "# {}\n\nNot a check; cannot be allowed.\n\n{}",
+            entry.name, entry.text
+        )));
+    }
     let info = find_rule(name)?;
     let text = format!("# {}\n\n{}\n\n{}", info.name, standing(info), info.markdown());
     Some(filled(text.trim_end()))
@@ -59,6 +66,11 @@ pub fn rules_table() -> String {
     table.push_str("\n* can be allowed at a statement: # palisade: allow(NAME) REASON\n");
     table.push_str("\nOf `palisade sb check`, about Seatbelt profiles:\n\n");
     table.push_str(&self::table(crate::sbpl::lint::ALL.iter().map(|rule| rule.info())));
+    table.push_str("\nOf the language itself, when a text is read, resolved and compiled:\n\n");
+    let names = language::ENTRIES.iter().map(|entry| entry.name.len()).max().unwrap_or_default();
+    for entry in language::ENTRIES {
+        row(&mut table, &format!("{:names$}  ", entry.name), entry.summary());
+    }
     table
 }
 
@@ -67,14 +79,17 @@ fn table(infos: impl Iterator<Item = &'static RuleInfo> + Clone) -> String {
     let mut table = String::new();
     for info in infos {
         let mark = if info.allowable { '*' } else { ' ' };
-        let start = format!("{:names$}  {:7} {mark} ", info.name, info.severity.name());
-        let rest = " ".repeat(start.len());
-        let options = options().initial_indent(&start).subsequent_indent(&rest);
-        for line in textwrap::wrap(info.summary().trim_end_matches('.'), options) {
-            let _ = writeln!(table, "{}", line.trim_end());
-        }
+        row(&mut table, &format!("{:names$}  {:7} {mark} ", info.name, info.severity.name()), info.summary());
     }
     table
+}
+
+fn row(table: &mut String, start: &str, summary: &str) {
+    let rest = " ".repeat(start.len());
+    let options = options().initial_indent(start).subsequent_indent(&rest);
+    for line in textwrap::wrap(summary.trim_end_matches('.'), options) {
+        let _ = writeln!(table, "{}", line.trim_end());
+    }
 }
 
 #[cfg(test)]
@@ -90,13 +105,17 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.contains("    root \"~/othr\" read-only\n}\n```\n"), "{text}");
         assert_eq!(explain("missing-roots"), None);
+        let text = explain("unknown-word").unwrap();
+        assert!(text.starts_with("# unknown-word\n\nNot a check; cannot be allowed.\n\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 
     #[test]
     fn the_table_names_every_rule_within_eighty_columns() {
         let table = rules_table();
-        for info in crate::lint::infos() {
-            assert!(table.lines().any(|line| line.starts_with(&format!("{} ", info.name))), "{}", info.name);
+        let language = language::ENTRIES.iter().map(|entry| entry.name);
+        for name in crate::lint::infos().map(|info| info.name).chain(language) {
+            assert!(table.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
         }
         assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
     }

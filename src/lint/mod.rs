@@ -6,6 +6,8 @@
 mod declare;
 mod allowances;
 mod explain;
+mod language;
+mod neighbours;
 mod places;
 pub mod rules;
 #[cfg(test)]
@@ -21,6 +23,8 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::source::Sources;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a check may look at.
 pub struct Context<'a> {
@@ -59,7 +63,45 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
         rule.check_allowances(context, &unused, &mut findings);
     }
     finding::sort(&mut findings);
-    findings
+    bounded(findings)
+}
+
+/// How many findings of one rule a report holds.
+pub const MAX_OF_ONE_RULE: usize = 100;
+
+/// At most [`MAX_OF_ONE_RULE`] findings of each rule, sorted as they are, and then one that counts the rest, as severe as the worst of them.
+fn bounded(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut counts: HashMap<&'static str, usize> = HashMap::new();
+    let mut beyond: BTreeMap<&'static str, (usize, Finding)> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for finding in findings {
+        let count = counts.entry(finding.rule).or_default();
+        *count += 1;
+        if *count <= MAX_OF_ONE_RULE {
+            kept.push(finding);
+            continue;
+        }
+        match beyond.entry(finding.rule) {
+            Entry::Vacant(entry) => {
+                entry.insert((1, finding));
+            }
+            Entry::Occupied(mut entry) => {
+                let (number, first) = entry.get_mut();
+                *number += 1;
+                first.severity = first.severity.max(finding.severity);
+            }
+        }
+    }
+    for (rule, (number, first)) in beyond {
+        let mut rest =
+            Finding::new(rule, first.severity, format!("{number} more findings of `{rule}` are not shown"));
+        if let Some(span) = first.span() {
+            rest = rest.at(span, "the next one");
+        }
+        kept.push(rest.help("most of them are likely to have one cause: begin with the first"));
+    }
+    finding::sort(&mut kept);
+    kept
 }
 
 /// The names of every check, in the order of the registry.
@@ -82,9 +124,41 @@ pub fn nearest_rule(name: &str) -> Option<&'static str> {
     crate::syntax::nearest(name, infos().map(|info| info.name))
 }
 
+/// Of everything that [`explain`] knows, the name that is most like `name`.
+pub fn nearest_name(name: &str) -> Option<&'static str> {
+    let names = infos().map(|info| info.name).chain(language::ENTRIES.iter().map(|entry| entry.name));
+    crate::syntax::nearest(name, names)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Severity;
+
+    #[test]
+    fn of_one_rule_so_many_are_shown_and_the_rest_counted() {
+        let mut sources = Sources::new();
+        let id = sources.add("x", None, "x".repeat(1000));
+        let finding = |rule, severity, at: usize| {
+            Finding::new(rule, severity, "m").at(crate::source::Span::new(id, at..at + 1), "")
+        };
+        let many = |count: usize| -> Vec<Finding> {
+            let mut findings: Vec<_> = (0..count).map(|at| finding("a", Severity::Warning, at)).collect();
+            findings.push(finding("b", Severity::Note, 999));
+            findings
+        };
+        assert_eq!(bounded(many(MAX_OF_ONE_RULE)), many(MAX_OF_ONE_RULE));
+        let mut findings = many(MAX_OF_ONE_RULE + 2);
+        findings[MAX_OF_ONE_RULE + 1].severity = Severity::Error;
+        let left = bounded(findings);
+        assert_eq!(left.len(), MAX_OF_ONE_RULE + 2);
+        let rest = &left[MAX_OF_ONE_RULE];
+        assert_eq!(
+            (rest.message.as_str(), rest.severity),
+            ("2 more findings of `a` are not shown", Severity::Error)
+        );
+        assert_eq!(left[MAX_OF_ONE_RULE + 1].rule, "b");
+    }
 
     #[test]
     fn a_mistyped_rule_has_a_nearest_one_and_nonsense_has_none() {

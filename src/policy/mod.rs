@@ -79,6 +79,8 @@ pub struct ToolName {
     pub name: String,
     /// Where the name was written: for a member of a group, the `@group` in the list that used it.
     pub span: Span,
+    /// The whole statement.
+    pub statement: Span,
     pub group: Option<String>,
 }
 
@@ -114,6 +116,9 @@ pub struct Allowance {
     pub span: Span,
     /// The statement it stands at.
     pub statement: Span,
+    /// Where in the statement the findings that it allows begin: all of it, but of a block or list no more than its head and,
+    /// where that is on the same line, its first entry. What somebody adds to the block later is not allowed in advance.
+    pub reach: Span,
 }
 
 /// A `use` statement and the file it brought in.

@@ -33,7 +33,9 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
             lines.first_on(line).or_else(|| lines.last_ending_on(line))
         };
         match statement {
-            Some(statement) => out.push(Allowance { rules, reason, span: comment.span, statement }),
+            Some(Place { statement, reach }) => {
+                out.push(Allowance { rules, reason, span: comment.span, statement, reach })
+            }
             None => findings.push(
                 malformed("an allowance that stands at no statement", comment.span)
                     .help("write it at the end of the statement, or on the line directly above"),
@@ -116,59 +118,91 @@ fn comment_offset(comment: &Comment, part: &str) -> Option<Span> {
     Some(Span::new(comment.span.file, start..start + part.len()))
 }
 
-/// The statements of a file and the entries of their blocks, by the line they begin and end on.
-struct Lines {
-    /// The outermost that begins on a line, the first of them.
-    first: BTreeMap<usize, Span>,
-    last: BTreeMap<usize, Span>,
+/// A statement, or an entry of one, and the part of it at which an allowance is heard.
+#[derive(Clone, Copy)]
+struct Place {
+    statement: Span,
+    reach: Span,
 }
 
-impl Lines {
-    fn of(sources: &Sources, file: &File) -> Self {
-        let mut lines = Self { first: BTreeMap::new(), last: BTreeMap::new() };
-        lines.add(sources, file.head);
+/// The statements of a file and the entries of their blocks, by the line they begin and end on.
+struct Lines<'a> {
+    sources: &'a Sources,
+    /// The outermost that begins on a line, the first of them.
+    first: BTreeMap<usize, Place>,
+    last: BTreeMap<usize, Place>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(sources: &'a Sources, file: &File) -> Self {
+        let mut lines = Self { sources, first: BTreeMap::new(), last: BTreeMap::new() };
+        lines.add(file.head, None);
         if let Some(edition) = file.edition {
-            lines.add(sources, edition.span);
+            lines.add(edition.span, None);
         }
-        lines.statements(sources, &file.statements);
+        lines.statements(&file.statements);
         lines
     }
 
-    fn statements(&mut self, sources: &Sources, statements: &[Statement]) {
+    fn statements(&mut self, statements: &[Statement]) {
         for statement in statements {
-            self.add(sources, statement.span);
-            match &statement.kind {
-                StatementKind::Env(items) => items.iter().for_each(|item| self.add(sources, item.span)),
-                StatementKind::Limits(limits) => {
-                    limits.iter().for_each(|limit| self.add(sources, limit.span))
-                }
-                StatementKind::Expect(lines) => lines.iter().for_each(|line| self.add(sources, line.span)),
-                StatementKind::Network(network) => {
-                    if let Network::Only(rules) = &network.value {
-                        rules.iter().for_each(|rule| self.add(sources, rule.span));
-                    }
-                }
-                StatementKind::On { statements, .. } => self.statements(sources, statements),
-                StatementKind::Tools(words) | StatementKind::OptionalTools(words) => {
-                    words.iter().for_each(|word| self.add(sources, word.span));
-                }
-                _ => {}
+            self.add(statement.span, first_entry(statement));
+            if let StatementKind::On { statements, .. } = &statement.kind {
+                self.statements(statements);
+            }
+            for entry in entries(statement) {
+                self.add(entry, None);
             }
         }
     }
 
-    fn add(&mut self, sources: &Sources, span: Span) {
-        let begin = sources.line_column(span).line;
-        let end = sources.line_column(Span { start: span.end, ..span }).line;
-        self.first.entry(begin).or_insert(span);
-        self.last.entry(end).or_insert(span);
+    /// Adds a statement whose first entry, at the innermost, is `entry`.
+    fn add(&mut self, span: Span, entry: Option<Span>) {
+        let line = |at: u32| self.sources.line_column(Span { start: at, ..span }).line;
+        let (begin, end) = (line(span.start), line(span.end));
+        let reach = match entry {
+            None => span,
+            Some(entry) if line(entry.start) == begin => Span { end: entry.end, ..span },
+            Some(entry) => Span { end: entry.start, ..span },
+        };
+        let place = Place { statement: span, reach };
+        self.first.entry(begin).or_insert(place);
+        self.last.entry(end).or_insert(place);
     }
 
-    fn first_on(&self, line: usize) -> Option<Span> {
+    fn first_on(&self, line: usize) -> Option<Place> {
         self.first.get(&line).copied()
     }
 
-    fn last_ending_on(&self, line: usize) -> Option<Span> {
+    fn last_ending_on(&self, line: usize) -> Option<Place> {
         self.last.get(&line).copied()
+    }
+}
+
+/// The entries of a block or list that are no statements themselves.
+fn entries(statement: &Statement) -> Vec<Span> {
+    match &statement.kind {
+        StatementKind::Env(items) => items.iter().map(|item| item.span).collect(),
+        StatementKind::Limits(limits) => limits.iter().map(|limit| limit.span).collect(),
+        StatementKind::Expect(lines) => lines.iter().map(|line| line.span).collect(),
+        StatementKind::Network(network) => match &network.value {
+            Network::Only(rules) => rules.iter().map(|rule| rule.span).collect(),
+            _ => Vec::new(),
+        },
+        StatementKind::Tools(words) | StatementKind::OptionalTools(words) | StatementKind::Needs(words) => {
+            words.iter().map(|word| word.span).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first entry of a block, and of the first block in that.
+fn first_entry(statement: &Statement) -> Option<Span> {
+    match &statement.kind {
+        StatementKind::On { statements, .. } => {
+            let first = statements.first()?;
+            Some(first_entry(first).unwrap_or(first.span))
+        }
+        _ => entries(statement).first().copied(),
     }
 }

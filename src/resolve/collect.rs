@@ -112,7 +112,7 @@ impl Collector<'_> {
         match &statement.kind {
             // Read by earlier steps.
             StatementKind::Use(_) | StatementKind::Param { .. } => {}
-            StatementKind::Group { members, .. } => self.tools(members, &mut Vec::new()),
+            StatementKind::Group { members, .. } => self.tools(members, span, &mut Vec::new()),
             // A fragment describes itself, not the profile.
             StatementKind::Description(text) => {
                 let text = self.expander.text(text);
@@ -170,8 +170,8 @@ impl Collector<'_> {
                     }
                 }
             }
-            StatementKind::Tools(words) => self.tools(words, &mut policy.tools),
-            StatementKind::OptionalTools(words) => self.tools(words, &mut policy.optional_tools),
+            StatementKind::Tools(words) => self.tools(words, span, &mut policy.tools),
+            StatementKind::OptionalTools(words) => self.tools(words, span, &mut policy.optional_tools),
             StatementKind::Env(items) => {
                 for item in items {
                     self.variable(item, policy);
@@ -256,14 +256,14 @@ impl Collector<'_> {
         Some(reason)
     }
 
-    fn tools(&mut self, words: &[Word], out: &mut Vec<ToolName>) {
+    fn tools(&mut self, words: &[Word], statement: Span, out: &mut Vec<ToolName>) {
         for word in words {
             if word.value.starts_with('@') {
-                out.extend(self.groups.members(self.sources, word, &mut self.expander.findings));
+                out.extend(self.groups.members(self.sources, word, statement, &mut self.expander.findings));
             } else if let Some(finding) = names::tool(word) {
                 self.report(finding);
             } else {
-                out.push(ToolName { name: word.value.clone(), span: word.span, group: None });
+                out.push(ToolName { name: word.value.clone(), span: word.span, statement, group: None });
             }
         }
     }

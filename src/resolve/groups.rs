@@ -88,6 +88,7 @@ impl Groups {
         &mut self,
         sources: &mut Sources,
         word: &Word,
+        statement: Span,
         findings: &mut Vec<Finding>,
     ) -> Vec<ToolName> {
         let name = word.value.strip_prefix('@').unwrap_or(&word.value);
@@ -134,6 +135,7 @@ impl Groups {
         let tool = |member: &Word| ToolName {
             name: member.value.clone(),
             span: word.span,
+            statement,
             group: Some(name.to_owned()),
         };
         group.members.iter().filter(|member| !member.value.starts_with('@')).map(tool).collect()

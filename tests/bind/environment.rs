@@ -67,6 +67,19 @@ fn nothing_of_the_caller_s_but_what_is_passed_on() {
 }
 
 #[test]
+fn what_is_passed_is_the_caller_s_value_whatever_palisade_sets_by_default() {
+    let host = machine(&["/w/x: file"]);
+    let defaults = walk(&host, "root \"/w\" read-only").plan().environment.set.clone();
+    assert!(defaults.contains_key("GIT_CONFIG_GLOBAL") && defaults.contains_key("LC_ALL"));
+    for name in defaults.keys() {
+        let walked = walk(&host, &format!("root \"/w\" read-only\nenv {{ pass {name} }}"));
+        let environment = &walked.plan().environment;
+        assert_eq!(environment.pass, [name.as_str()]);
+        assert!(!environment.set.contains_key(name), "{name}");
+    }
+}
+
+#[test]
 fn what_may_run_in_a_root_is_not_chosen_by_a_link_that_a_command_may_have_put_there() {
     let statements = "root \"/w\" read-write\nexecutable \"/w/build\"";
     let walked = walk(&machine(&["/w/build: directory"]), statements);

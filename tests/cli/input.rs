@@ -161,3 +161,19 @@ fn names_that_could_be_read_as_something_else_are_only_names() {
         assert!(protected.contains(&name), "{name:?}");
     }
 }
+
+#[test]
+fn a_parameter_set_twice_is_a_usage_error() {
+    let place = Place::with("a.palisade", &format!("{CLEAN}\nparam part \"src\"\ndeny \"$workspace/$part\""));
+    for second in ["part=docs", "part=src"] {
+        let sets = ["--set", "part=src", "--set", second];
+        for verb in [
+            &["check", "a.palisade"][..],
+            &["compile", "a.palisade"],
+            &["why", "read", "/x", "-p", "a.palisade"],
+        ] {
+            let arguments: Vec<&str> = verb.iter().copied().chain(sets).collect();
+            place.on_examples(&arguments).exits(2).says("`--set part` is given twice");
+        }
+    }
+}

@@ -76,3 +76,53 @@ fn no_good_example_is_found_by_its_rule() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The rules of what is heavier than a note, for a profile with these statements.
+fn rules_of(statements: &str) -> Vec<&'static str> {
+    let text =
+        format!("edition 1\nprofile \"case\" {{\n    root \"$workspace\" read-only\n{statements}\n}}\n");
+    heavier_than_a_note(&check_text(&text, &machine()).1)
+}
+
+#[test]
+fn an_allowance_hides_no_more_than_one_entry() {
+    let allowance = "# palisade: allow(secret-in-env) for the test server";
+    assert_eq!(rules_of(&format!("{allowance}\nenv {{ pass A_TOKEN }}")), [""; 0]);
+    // What is added later.
+    assert_eq!(rules_of(&format!("{allowance}\nenv {{ pass A_TOKEN; pass B_TOKEN }}")), ["secret-in-env"]);
+    assert_eq!(rules_of(&format!("env {{\npass A_TOKEN; pass B_TOKEN {allowance}\n}}")), ["secret-in-env"]);
+    assert_eq!(
+        rules_of(&format!("{allowance}\non linux {{ env {{ pass A_TOKEN; pass B_TOKEN }} }}")),
+        ["secret-in-env"]
+    );
+    // An entry on a line of its own has its own.
+    assert_eq!(rules_of(&format!("env {{\n{allowance}\npass A_TOKEN\npass TERM\n}}")), [""; 0]);
+    for block in
+        ["env {\npass A_TOKEN\n}", "on linux {\nenv { pass A_TOKEN }\n}", "env { pass TERM; pass A_TOKEN }"]
+    {
+        assert_eq!(
+            rules_of(&format!("{allowance}\n{block}")),
+            ["unused-allowance", "secret-in-env"],
+            "{block}"
+        );
+    }
+}
+
+/// Each of these would not end soon if what is dear were done for every finding, nor could anybody read the report.
+#[test]
+fn the_report_on_very_many_mistakes_is_short() {
+    let many = |line: &dyn Fn(usize) -> String| (0..10_000).map(line).collect::<String>();
+    for (statements, rule) in [
+        (many(&|n| format!("root \"/none{n}\" read-only\n")), "missing-root"),
+        (many(&|n| format!("tools none{n}\n")), "missing-tool"),
+        (format!("tools [\n{}]\n", many(&|n| format!("none{n}\n"))), "missing-tool"),
+        (many(&|n| format!("deny \"$workspace/*.{n}\"\n")), "literal-pattern"),
+        (many(&|n| format!("deny glob \"$workspace/none{n}/*\"\n")), "glob-below-missing"),
+        (many(&|n| format!("executable \"/none{n}\"\n")), "executable-outside-roots"),
+    ] {
+        let found = rules_of(&statements);
+        let of_rule = found.iter().filter(|name| **name == rule).count();
+        assert!((1..=palisade::lint::MAX_OF_ONE_RULE + 1).contains(&of_rule), "{of_rule} of {rule}");
+        assert!(found.len() < 400, "{} findings", found.len());
+    }
+}

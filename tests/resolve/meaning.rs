@@ -240,6 +240,43 @@ fn allowances_stand_at_statements() {
     );
 }
 
+/// Where the findings that an allowance allows may begin, as text.
+#[track_caller]
+fn reaches(text: &str, expected: &str) {
+    let case = body(text);
+    let [allowance] = &case.policy().allowances[..] else { panic!("{text}") };
+    assert_eq!(case.sources.text(allowance.reach), expected, "{text}");
+}
+
+#[test]
+fn an_allowance_reaches_one_entry_of_a_block_and_none_that_comes_later() {
+    let above = "# palisade: allow(x) why\n";
+    for (block, reach) in [
+        ("env { pass A; pass B }", "env { pass A"),
+        ("env {\n  pass A\n  pass B\n}", "env {\n  "),
+        ("env { pass A\n  pass B\n}", "env { pass A"),
+        ("limits { time 1s; cpu 1s }", "limits { time 1s"),
+        ("expect {\n  read \"a\" denied\n}", "expect {\n  "),
+        ("network only { allow \"a.com\"; allow \"b.com\" }", "network only { allow \"a.com\""),
+        ("on linux {\n  root \"a\" read-only\n}", "on linux {\n  "),
+        ("on linux { root \"a\" read-only; root \"b\" read-only }", "on linux { root \"a\" read-only"),
+        ("on linux { env { pass A; pass B }; deny \"x\" }", "on linux { env { pass A"),
+        ("tools git sh", "tools git"),
+        ("optional-tools [\n  git\n]", "optional-tools [\n  "),
+        ("needs tls terminal", "needs tls"),
+        ("root \"a\" read-only; root \"b\" read-only", "root \"a\" read-only"),
+        ("env { }", "env { }"),
+        ("network off", "network off"),
+    ] {
+        reaches(&format!("{above}{block}"), reach);
+        if !block.contains('\n') {
+            reaches(&format!("{block} # palisade: allow(x) why"), reach);
+        }
+    }
+    reaches("env {\n  pass A; pass B # palisade: allow(x) why\n}", "pass A");
+    reaches("env {\n  pass A\n} # palisade: allow(x) why", "env {\n  ");
+}
+
 #[test]
 fn a_fragment_by_itself_is_checked_and_is_no_policy() {
     let case =

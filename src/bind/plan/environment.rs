@@ -37,7 +37,11 @@ pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environm
                 environment.set.insert(entry.name.clone(), value.clone());
                 environment.pass.retain(|name| *name != entry.name);
             }
-            None => environment.pass.push(entry.name.clone()),
+            // What is set would win over the caller's value.
+            None => {
+                environment.set.remove(&entry.name);
+                environment.pass.push(entry.name.clone());
+            }
         }
     }
     environment.pass.sort();

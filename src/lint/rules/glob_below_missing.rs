@@ -3,7 +3,7 @@ use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::places::denials;
 use crate::lint::Context;
-use crate::syntax::nearest;
+use crate::lint::neighbours::Neighbours;
 use crate::policy::DenialKind;
 
 rule! {
@@ -46,15 +46,15 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut neighbours = Neighbours::new(context.host);
     for (denial, _) in denials(context) {
         let DenialKind::Glob(pattern) = &denial.kind else { continue };
         let Ok(found) = resolve::resolve(context.host, &glob_head(&pattern.value)) else { continue };
         if found.exists() {
             continue;
         }
-        let siblings = context.host.read_dir(&found.existing).unwrap_or_default();
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
-        let help = match missing.and_then(|name| nearest(name, siblings.iter().map(String::as_str))) {
+        let help = match missing.and_then(|name| neighbours.nearest(name, &[&found.existing])) {
             Some(near) => format!("correct the directory: `{}` is there", found.existing.join(near)),
             None => "correct the directory, or deny the directory itself to close what may come to lie there".to_owned(),
         };

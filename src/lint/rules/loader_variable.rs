@@ -45,7 +45,7 @@ rule! {
 }
 
 /// Name, or the beginning of one where it ends in `_`, and what takes code from it. From ld.so(8), dyld(1), bash(1), git(1) and the interpreters' own manuals.
-const LOADED: [(&str, &str); 35] = [
+const LOADED: &[(&str, &str)] = &[
     ("LD_", "the loader takes libraries from it"),
     ("DYLD_", "the loader takes libraries from it"),
     ("GCONV_PATH", "the C library takes modules from it"),
@@ -59,6 +59,9 @@ const LOADED: [(&str, &str); 35] = [
     ("SHELLOPTS", "it changes how bash runs"),
     ("IFS", "it changes how shells read commands"),
     ("PYTHONHOME", "python takes its library from it"),
+    ("PYTHONEXECUTABLE", "python takes its library from beside it"),
+    ("PYTHONPLATLIBDIR", "python takes its library from it"),
+    ("PYTHONWARNINGS", "python imports the modules it names"),
     ("PYTHONINSPECT", "it changes how python ends"),
     ("PYTHONPATH", "python takes modules from it"),
     ("PYTHONSTARTUP", "python runs the file it names"),
@@ -67,10 +70,19 @@ const LOADED: [(&str, &str); 35] = [
     ("NODE_OPTIONS", "node takes options from it, --require among them"),
     ("NODE_PATH", "node takes modules from it"),
     ("PERL5LIB", "perl takes modules from it"),
+    ("PERLLIB", "perl takes modules from it"),
     ("PERL5OPT", "perl takes options from it, -M among them"),
     ("PERL5DB", "perl runs it"),
     ("RUBYLIB", "ruby takes modules from it"),
     ("RUBYOPT", "ruby takes options from it, -r among them"),
+    ("RUBYSHELL", "ruby runs it as its shell"),
+    ("BUNDLE_GEMFILE", "bundler runs the file it names"),
+    ("GEM_HOME", "ruby takes modules from it"),
+    ("GEM_PATH", "ruby takes modules from it"),
+    ("JAVA_OPTS", "programs hand it to java, agents among it"),
+    ("JDK_JAVA_OPTIONS", "java takes options from it, agents among them"),
+    ("MAVEN_OPTS", "maven hands it to java, agents among it"),
+    ("GRADLE_OPTS", "gradle hands it to java, agents among it"),
     ("JAVA_TOOL_OPTIONS", "java takes options from it, agents among them"),
     ("_JAVA_OPTIONS", "java takes options from it, agents among them"),
     ("CLASSPATH", "java takes classes from it"),
@@ -80,11 +92,34 @@ const LOADED: [(&str, &str); 35] = [
     ("GIT_DIR", "git takes configuration, commands in it, from there"),
     ("GIT_EXEC_PATH", "git takes its programs from there"),
     ("GIT_TEMPLATE_DIR", "git takes hooks from there"),
+    ("LUA_INIT", "lua runs it"),
+    ("LUA_INIT_", "lua runs it"),
+    ("LUA_PATH", "lua takes modules from it"),
+    ("LUA_CPATH", "lua takes libraries from it"),
+    ("LUA_PATH_", "lua takes modules from it"),
+    ("LUA_CPATH_", "lua takes libraries from it"),
+    ("PHPRC", "php takes its settings, code among them, from it"),
+    ("PHP_INI_SCAN_DIR", "php takes its settings, code among them, from it"),
+    ("R_PROFILE", "R runs the file it names"),
+    ("R_PROFILE_USER", "R runs the file it names"),
+    ("JULIA_LOAD_PATH", "julia takes modules from it"),
+    ("DOTNET_STARTUP_HOOKS", "dotnet runs the assemblies it names"),
+    ("EMACSLOADPATH", "emacs takes code from it"),
+    ("VIMINIT", "vim runs it"),
+    ("EXINIT", "vi runs it"),
+    ("OPENSSL_CONF", "openssl takes its settings, modules among them, from it"),
+    ("OPENSSL_ENGINES", "openssl takes modules from it"),
+    ("OPENSSL_MODULES", "openssl takes modules from it"),
+    ("GTK_MODULES", "gtk takes modules from it"),
+    ("GIO_EXTRA_MODULES", "glib takes modules from it"),
+    ("RUSTFLAGS", "cargo hands it to rustc, a linker among it"),
+    ("MAKEFILES", "make reads the files it names"),
     ("MAKEFLAGS", "make takes options from it, --eval among them"),
 ];
 
 /// Variables that hold a command. Set to the bare name of a tool they are harmless: only granted tools run.
-const RUN: [&str; 14] = [
+const RUN: &[&str] = &[
+    "BROWSER",
     "EDITOR",
     "GIT_ASKPASS",
     "GIT_EDITOR",
@@ -94,9 +129,14 @@ const RUN: [&str; 14] = [
     "GIT_SEQUENCE_EDITOR",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
+    "LESSCLOSE",
     "LESSOPEN",
+    "MANPAGER",
     "PAGER",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC_WRAPPER",
+    "SHELL",
     "SSH_ASKPASS",
     "VISUAL",
 ];
@@ -136,8 +176,12 @@ mod tests {
 
     #[test]
     fn knows_whole_names_and_families() {
-        for name in ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "ENV", "NODE_OPTIONS"] {
+        for name in ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "ENV", "NODE_OPTIONS",
+            "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "LUA_INIT", "LUA_INIT_5_4", "GIT_EXTERNAL_DIFF", "PERL5LIB",
+            "RUBYOPT", "PYTHONPATH", "NODE_PATH"] {
             assert!(effect(name, None).is_some(), "{name}");
+            assert!(effect(name, Some("/w/x y")).is_some(), "{name}");
+            assert_eq!(effect(name, Some("")), None, "{name}");
         }
         for name in ["LDFLAGS", "ENVIRONMENT", "GIT_AUTHOR_NAME", "TERM", "NODE_ENV", "PYTHONDONTWRITEBYTECODE"] {
             assert_eq!(effect(name, None), None, "{name}");

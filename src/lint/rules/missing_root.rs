@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::syntax::nearest;
+use crate::lint::neighbours::Neighbours;
 
 rule! {
     /// A root that does not exist.
@@ -42,14 +42,14 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut neighbours = Neighbours::new(context.host);
     for (root, bound) in context.policy.roots.iter().zip(&context.binding.roots) {
         let Ok(found) = &bound.found else { continue };
         if found.exists() {
             continue;
         }
-        let siblings = context.host.read_dir(&found.existing).unwrap_or_default();
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
-        let help = match missing.and_then(|name| nearest(name, siblings.iter().map(String::as_str))) {
+        let help = match missing.and_then(|name| neighbours.nearest(name, &[&found.existing])) {
             Some(near) => format!("correct the path (`{}` is there), or make the directory", found.existing.join(near)),
             None => format!("correct the path, or make the directory; `{}` is the last part that exists", found.existing),
         };

@@ -1,8 +1,12 @@
 use crate::bind::tools::Lookup;
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::syntax::nearest;
+use crate::lint::neighbours::Neighbours;
+use crate::lint::places::list;
+use crate::policy::ToolName;
+use crate::source::Span;
 use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
 
 rule! {
     /// A tool that is required and not installed.
@@ -45,23 +49,35 @@ rule! {
     check: check,
 }
 
+/// Up to so many of one statement are reported one by one, each with the name that was perhaps meant.
+const SINGLY: usize = 5;
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut neighbours = Neighbours::new(context.host);
+    let mut statements: BTreeMap<Span, Vec<(&ToolName, &[Utf8PathBuf])>> = BTreeMap::new();
     for tool in &context.binding.tools {
         if tool.optional || tool.asked.group.is_some() {
             continue;
         }
-        let Lookup::Missing { searched } = &tool.lookup else { continue };
-        let name = &tool.asked.name;
-        let help = match nearest_program(context, name, searched) {
-            Some(near) => format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`"),
-            None => format!(
-                "install it, move it to `optional-tools`, or name it with `tool \"PATH\"`; looked in {}",
-                places(searched)
-            ),
-        };
-        findings.push(
-            INFO.finding(format!("the tool `{name}` is not installed")).at(tool.asked.span, "required here").help(help),
-        );
+        if let Lookup::Missing { searched } = &tool.lookup {
+            statements.entry(tool.asked.statement).or_default().push((&tool.asked, searched));
+        }
+    }
+    for missing in statements.into_values() {
+        match &missing[..] {
+            [(first, searched), ..] if missing.len() > SINGLY => {
+                let names: Vec<_> = missing.iter().map(|(tool, _)| tool.name.as_str()).collect();
+                findings.push(
+                    INFO.finding(format!("{} are not installed", list(&names)))
+                        .at(first.span, format!("the first of {} that are missing here", names.len()))
+                        .help(format!(
+                            "install them, correct their names, or move them to `optional-tools`; looked in {}",
+                            places(searched)
+                        )),
+                );
+            }
+            _ => findings.extend(missing.iter().map(|(tool, searched)| one(tool, searched, &mut neighbours))),
+        }
     }
     for tool in &context.binding.tool_paths {
         if matches!(tool.lookup, Lookup::Missing { .. }) {
@@ -85,10 +101,16 @@ fn places(searched: &[Utf8PathBuf]) -> String {
     searched.iter().map(|place| format!("`{place}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn nearest_program(context: &Context<'_>, name: &str, searched: &[Utf8PathBuf]) -> Option<String> {
-    let programs: Vec<String> =
-        searched.iter().flat_map(|place| context.host.read_dir(place).unwrap_or_default()).collect();
-    nearest(name, programs.iter().map(String::as_str)).map(str::to_owned)
+fn one(tool: &ToolName, searched: &[Utf8PathBuf], neighbours: &mut Neighbours<'_>) -> Finding {
+    let name = &tool.name;
+    let help = match neighbours.nearest(name, searched) {
+        Some(near) => format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`"),
+        None => format!(
+            "install it, move it to `optional-tools`, or name it with `tool \"PATH\"`; looked in {}",
+            places(searched)
+        ),
+    };
+    INFO.finding(format!("the tool `{name}` is not installed")).at(tool.span, "required here").help(help)
 }
 
 #[cfg(test)]
@@ -117,6 +139,29 @@ mod tests {
         );
         let help = case.findings("missing-tool")[0].help.clone().unwrap();
         assert_eq!(help, "`git` is installed; otherwise install `gti`, or move it to `optional-tools`");
+    }
+
+    #[test]
+    fn many_of_one_statement_are_one_finding() {
+        let mut case = Case::in_workspace();
+        let span = case.line("tools aa bb cc dd ee ff git");
+        for name in ["aa", "bb", "cc", "dd", "ee"] {
+            case.tool(name, None, false, missing());
+            if let Some(tool) = case.binding.tools.last_mut() {
+                tool.asked.statement = span;
+            }
+        }
+        assert_eq!(case.found("missing-tool").len(), 5);
+        case.tool("ff", None, false, missing());
+        case.binding.tools[5].asked.statement = span;
+        case.tool("gg", None, false, missing());
+        assert_eq!(
+            case.found("missing-tool"),
+            [
+                "`aa`, `bb`, `cc` and 3 more are not installed\naa -- the first of 6 that are missing here",
+                "the tool `gg` is not installed\ngg -- required here"
+            ]
+        );
     }
 
     #[test]

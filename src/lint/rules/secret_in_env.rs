@@ -3,18 +3,20 @@ use crate::lint::Context;
 use crate::lint::places::remove;
 
 rule! {
-    /// A variable that by its name holds a secret.
+    /// A variable that by its name holds a secret, or the way to another program's authority.
     ///
     /// ## What it does
     ///
     /// Reports variables under `env`, passed or set, with names such as `GITHUB_TOKEN`,
-    /// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD` or `DATABASE_URL`.
+    /// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD` or `DATABASE_URL`, and those that lead to a program which acts for
+    /// whoever asks it: `SSH_AUTH_SOCK`, `DOCKER_HOST`, `KUBECONFIG`, `DBUS_SESSION_BUS_ADDRESS`.
     ///
     /// ## Why it is bad
     ///
     /// Every program behind the walls reads its environment, and so does every child it starts. An agent that
     /// was talked into it prints the value, commits it, or sends it away where the network is open. No wall
-    /// stands round a variable.
+    /// stands round a variable. And an agent for keys signs, and a container engine starts what it is told, outside
+    /// of all walls.
     ///
     /// ## Example
     ///
@@ -45,15 +47,18 @@ rule! {
 }
 
 /// Words that, between underscores, make a name a secret's.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 17] = [
     "APIKEY",
     "CREDENTIAL",
     "CREDENTIALS",
+    "CREDS",
     "DSN",
+    "PASS",
     "PASSPHRASE",
     "PASSWD",
     "PASSWORD",
     "PAT",
+    "PASSWORDS",
     "PGPASSWORD",
     "PWD",
     "SECRET",
@@ -64,6 +69,28 @@ const WORDS: [&str; 14] = [
 
 /// Whole names that are, though no word in them says so: what holds a password inside an address.
 const NAMES: [&str; 5] = ["DATABASE_URL", "MONGODB_URI", "MYSQL_PWD", "POSTGRES_URL", "REDIS_URL"];
+
+/// Variables that name a way to a program which acts with its own authority, and whose that is: ssh-agent(1), docker(1),
+/// kubectl(1), dbus-daemon(1), gpg-agent(1), X(7), systemd(1).
+const AUTHORITIES: [(&str, &str); 12] = [
+    ("CONTAINER_HOST", "the container engine's"),
+    ("DBUS_SESSION_BUS_ADDRESS", "that of every program on the session bus"),
+    ("DBUS_SYSTEM_BUS_ADDRESS", "that of every program on the system bus"),
+    ("DISPLAY", "that of every window of the session"),
+    ("DOCKER_CONTEXT", "the container engine's"),
+    ("DOCKER_HOST", "the container engine's"),
+    ("GPG_AGENT_INFO", "the gpg agent's"),
+    ("KUBECONFIG", "the cluster's"),
+    ("SSH_AUTH_SOCK", "the ssh agent's"),
+    ("WAYLAND_DISPLAY", "that of the session"),
+    ("XAUTHORITY", "that of every window of the session"),
+    ("XDG_RUNTIME_DIR", "that of the session's programs, whose sockets it holds"),
+];
+
+/// Whose authority a variable of that name leads to.
+fn authority(name: &str) -> Option<&'static str> {
+    AUTHORITIES.iter().find(|(variable, _)| *variable == name).map(|&(_, whose)| whose)
+}
 
 /// Whether a variable of that name holds a secret, by the customs of those who name variables.
 fn names_a_secret(name: &str) -> bool {
@@ -81,14 +108,27 @@ fn names_a_secret(name: &str) -> bool {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for entry in &context.policy.env {
-        if !names_a_secret(&entry.name) || entry.value.as_deref() == Some("") {
+        if entry.value.as_deref() == Some("") {
             continue;
         }
         let word = if entry.value.is_some() { "sets" } else { "passes" };
+        let (what, label, help) = match authority(&entry.name) {
+            Some(whose) => (
+                format!("the environment {word} `{}`, by which programs act with another authority", entry.name),
+                whose,
+                "leave it out; where the command must have it, allow this finding with the reason",
+            ),
+            None if names_a_secret(&entry.name) => (
+                format!("the environment {word} `{}`, by its name a secret", entry.name),
+                "readable by every program behind the walls",
+                "leave it out; where the command must have it, pass a short-lived, narrow one and allow this finding with the reason",
+            ),
+            None => continue,
+        };
         findings.push(
-            INFO.finding(format!("the environment {word} `{}`, by its name a secret", entry.name))
-                .at(entry.span, "readable by every program behind the walls")
-                .help("leave it out; where the command must have it, pass a short-lived, narrow one and allow this finding with the reason")
+            INFO.finding(what)
+                .at(entry.span, label)
+                .help(help)
                 .fix("remove the variable", remove(context.sources, entry.span), false),
         );
     }
@@ -108,18 +148,22 @@ mod tests {
             "AWS_ACCESS_KEY_ID",
             "AWS_SESSION_TOKEN",
             "DB_PASSWORD",
-            "PGPASSWORD",
+            "PASSWORDS",
+    "PGPASSWORD",
             "MYSQL_PWD",
             "API_KEY",
             "ANTHROPIC_API_KEY",
             "DATABASE_URL",
             "SENTRY_DSN",
             "GH_PAT",
+            "DB_PASS",
+            "SMTP_PASSWD",
+            "GOOGLE_APPLICATION_CREDENTIALS",
         ] {
             assert!(names_a_secret(name), "{name}");
         }
         for name in
-            ["TERM", "LANG", "PATH", "PWD", "OLDPWD", "KEY", "AWS_REGION", "SSH_PUBLIC_KEY", "KEYBOARD", "TOKENIZER", "PATTERN"]
+            ["TERM", "LANG", "PATH", "PWD", "OLDPWD", "KEY", "AWS_REGION", "SSH_PUBLIC_KEY", "KEYBOARD", "TOKENIZER", "PATTERN", "COMPASS", "BYPASS", "PASSENGER"]
         {
             assert!(!names_a_secret(name), "{name}");
         }
@@ -138,5 +182,24 @@ mod tests {
                  set API_KEY \"dummy\" -- readable by every program behind the walls",
             ]
         );
+    }
+
+    #[test]
+    fn the_way_to_another_program_is_told_in_its_own_words() {
+        let mut case = Case::in_workspace();
+        case.env("SSH_AUTH_SOCK", None).env("DOCKER_HOST", Some("unix:///run/docker.sock")).env("KUBECONFIG", Some(""));
+        assert_eq!(
+            case.found("secret-in-env"),
+            [
+                "the environment passes `SSH_AUTH_SOCK`, by which programs act with another authority\n\
+                 pass SSH_AUTH_SOCK -- the ssh agent's",
+                "the environment sets `DOCKER_HOST`, by which programs act with another authority\n\
+                 set DOCKER_HOST \"unix:///run/docker.sock\" -- the container engine's",
+            ]
+        );
+        for name in ["SSH_AUTH_SOCK", "DOCKER_HOST", "KUBECONFIG", "DBUS_SESSION_BUS_ADDRESS"] {
+            let mut case = Case::in_workspace();
+            assert_eq!(case.env(name, None).found("secret-in-env").len(), 1, "{name}");
+        }
     }
 }

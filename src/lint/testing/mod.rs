@@ -223,7 +223,7 @@ impl Case {
         let line =
             self.line(&format!("{keyword} {}", group.map_or(name.into(), |group| format!("@{group}"))));
         let span = Span::new(line.file, line.start as usize + keyword.len() + 1..line.end as usize);
-        let asked = ToolName { name: name.into(), span, group: group.map(str::to_owned) };
+        let asked = ToolName { name: name.into(), span, statement: line, group: group.map(str::to_owned) };
         let list = if optional { &mut self.policy.optional_tools } else { &mut self.policy.tools };
         list.push(asked.clone());
         if let (Lookup::Found(tool), origin) =
@@ -276,7 +276,13 @@ impl Case {
         let line = self.line(&format!("# palisade: allow({rule}) {reason}"));
         let name = line.start as usize + "# palisade: allow(".len();
         let rules = vec![Spanned::new(rule.to_owned(), Span::new(line.file, name..name + rule.len()))];
-        self.policy.allowances.push(Allowance { rules, reason: reason.into(), span: line, statement });
+        self.policy.allowances.push(Allowance {
+            rules,
+            reason: reason.into(),
+            span: line,
+            statement,
+            reach: statement,
+        });
         self
     }
 
