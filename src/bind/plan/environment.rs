@@ -72,19 +72,21 @@ fn path(policy: &Policy, binding: &Binding) -> String {
             directories.push(directory.to_owned());
         }
     };
-    for directory in stated.filter_map(|lookup| lookup.tool()).flat_map(directories_of) {
-        add(directory.as_str());
-    }
-    let mut known: Vec<&Utf8Path> =
-        named.filter_map(|lookup| lookup.tool()).flat_map(directories_of).collect();
-    known.sort_by_key(|directory| (tools::rank(policy.target, directory), *directory));
-    for directory in known {
-        add(directory.as_str());
-    }
+    // On a Mac the base system comes last, however its tools are stated: its shims must not stand before what they stand for.
     let last: &[&str] = match policy.target {
         System::Linux => &["/usr/bin", "/bin"],
         System::Macos => &["/usr/bin", "/bin", "/usr/sbin", "/sbin"],
     };
+    let waits = |directory: &&Utf8Path| policy.target == System::Macos && last.contains(&directory.as_str());
+    for directory in stated.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)) {
+        add(directory.as_str());
+    }
+    let mut known: Vec<&Utf8Path> =
+        named.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)).collect();
+    known.sort_by_key(|directory| (tools::rank(policy.target, directory), *directory));
+    for directory in known {
+        add(directory.as_str());
+    }
     for directory in last {
         add(directory);
     }

@@ -355,7 +355,10 @@ impl<'h> Finder<'h> {
                 continue;
             }
             needs.grant(&install, Scope::Subtree, LOAD, "install");
-            for template in kind.runs {
+            // On a Mac an interpreter runs for its script only, and what would start it is no help to it.
+            let runs =
+                self.looks.host.system() == System::Linux || followed.interpreter.as_ref() != Some(&place);
+            for template in kind.runs.iter().filter(|_| runs) {
                 for tree in self.expand(&format!("{install}/{template}")) {
                     self.tree(needs, &tree, &install, Use::Helpers)?;
                 }

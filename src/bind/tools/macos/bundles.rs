@@ -76,6 +76,12 @@ impl Finder<'_> {
             return Ok(());
         }
         needs.grant(version, Scope::Subtree, super::LOAD, "install");
+        // For their digests.
+        for programs in [found.canonical.join("bin"), version.join("Resources")] {
+            if programs.starts_with(&found.canonical) && self.looks.directory(&programs).is_some() {
+                self.natives(needs, &programs, true)?;
+            }
+        }
         needs.grant(&found.canonical, Scope::Subtree, RUN, "helper programs");
         Ok(())
     }

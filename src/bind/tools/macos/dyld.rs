@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, HashSet};
 /// More libraries than any program loads: past this, a file lies about what it needs.
 const MAX_IMAGES: usize = 2000;
 
-/// Where a library is looked for last, by the end of its name (dyld(1), `DYLD_FALLBACK_LIBRARY_PATH`).
-const FALLBACK: [&str; 2] = ["/usr/local/lib", "/usr/lib"];
+/// Where a library is looked for last, by the end of its name (dyld(1), `DYLD_FALLBACK_LIBRARY_PATH`); then in `/usr/lib`.
+const FALLBACK: &str = "/usr/local/lib";
 
 /// What a program or a module loads.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -117,7 +117,11 @@ fn candidates(name: &str, loaded: &[Loaded], at: usize, program: Option<&Utf8Pat
         if !name.starts_with('@')
             && let Some(leaf) = Utf8Path::new(name).file_name()
         {
-            paths.extend(FALLBACK.map(|place| Utf8Path::new(place).join(leaf)));
+            paths.push(Utf8Path::new(FALLBACK).join(leaf));
+            // What has a place of its own and is gone from there is missed: another of its name in the system's cache would be chance.
+            if leaf == name {
+                paths.push(Utf8Path::new("/usr/lib").join(leaf));
+            }
         }
         return paths;
     };

@@ -225,7 +225,10 @@ impl Finder<'_> {
 
     /// Adds the libraries of native code in a tree of modules. What it lacks fails by itself; the tool does not.
     pub(super) fn module_images(&mut self, needs: &mut Needs, path: &Utf8Path, binary: &Binary) {
-        needs.images(&dyld::images(&mut self.looks, path, binary, None));
+        // What belongs to an install that states what it needs gets that, and nothing by its own word.
+        if let Home::Elsewhere = self.home(path) {
+            needs.images(&dyld::images(&mut self.looks, path, binary, None));
+        }
     }
 
     fn home(&mut self, real: &Utf8Path) -> Home {
