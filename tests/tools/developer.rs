@@ -169,3 +169,22 @@ fn a_directory_that_many_share_is_no_developer_directory() {
         assert!(reason(find(&host, "git")).contains("is too wide a place to grant"), "{directory}");
     }
 }
+
+#[test]
+fn a_link_out_of_the_developer_directory_is_no_tool_and_a_ring_of_shims_ends() {
+    let mac = |entries: &str| {
+        let text = format!(
+            "system: macos\narchitecture: aarch64\nhome: /Users/dev\nunlisted: missing\ndeveloper-directory: {TOOLS}\nentries:\n  \
+             /usr/bin/git: {{ mode: \"0755\", binary: {{ needed: [/usr/lib/libxcselect.dylib] }} }}\n  {entries}\n"
+        );
+        RecordedHost::from_yaml(&text, "test").unwrap()
+    };
+    for target in ["/usr/bin/git", "/Users/dev/bin/git"] {
+        let host = mac(&format!("{TOOLS}/usr/bin/git: -> {target}\n  /Users/dev/bin/git: program"));
+        let said = format!("`{TOOLS}/usr/bin/git` leads to `{target}`, out of the developer directory");
+        assert_eq!(reason(find(&host, "git")), said);
+        assert_eq!(reason(find_path(&host, "/usr/bin/git".into())), said);
+    }
+    let host = mac(&format!("{TOOLS}/usr/bin/git: {{ mode: \"0755\", head: \"#!/usr/bin/git\" }}"));
+    assert!(reason(find(&host, "git")).contains("more of them than the kernel follows"));
+}

@@ -2,7 +2,7 @@
 
 use super::mac_arm;
 use palisade::finding::Severity;
-use palisade::host::{Host, RecordedHost};
+use palisade::host::{Host, RecordedHost, Recorder};
 use palisade::pipeline::{Request, check};
 use palisade::report::concise;
 use palisade::resolve::MemoryLoader;
@@ -10,11 +10,11 @@ use palisade::source::Sources;
 use std::collections::BTreeMap;
 use std::fs;
 
-fn checked(host: &RecordedHost, text: &str, name: &str) -> (palisade::pipeline::Checked, Sources) {
+fn checked(host: &dyn Host, text: &str, name: &str) -> (palisade::pipeline::Checked, Sources) {
     let mut sources = Sources::new();
     let file = sources.add(name, None, text);
     let request = Request {
-        workspace: host.workspace().unwrap().to_path_buf(),
+        workspace: "/Users/dev/project".into(),
         set: BTreeMap::new(),
         target: host.system(),
         artifacts: Vec::new(),
@@ -58,4 +58,20 @@ fn commands_with_a_developer_tool_are_told_where_it_is() {
     let without = environment("tools rg cat");
     assert!(!without.contains_key("DEVELOPER_DIR") && !without.contains_key("xcrun_db"));
     assert_eq!(without["PATH"], "/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+}
+
+#[test]
+fn what_a_compile_asked_of_a_mac_is_all_that_another_compile_needs() {
+    let host = mac_arm();
+    let text = "edition 1\nprofile \"x\" {\n root \"$workspace\" read-only\n tools git rg python3 clang\n optional-tools npm jq\n \
+                tool \"~/.pyenv/versions/3.12.7/bin/python3\"\n tool \"/usr/bin/python3\"\n}\n";
+    let recorder = Recorder::new(&host);
+    let (first, _) = checked(&recorder, text, "x.palisade");
+    let recording = recorder.recording().unwrap();
+    let again = RecordedHost::from_yaml(&recording, "recording").unwrap();
+    let (second, _) = checked(&again, text, "x.palisade");
+    let (first, second) = (first.bound.expect("bound").plan, second.bound.expect("bound").plan);
+    assert_eq!(first.rules, second.rules);
+    assert_eq!(first.environment, second.environment);
+    assert_eq!(first.links, second.links);
 }

@@ -6,6 +6,7 @@ mod installs;
 mod live;
 mod mac_examples;
 mod mac_installs;
+mod mac_property;
 mod macos;
 mod property;
 mod rules;

@@ -173,7 +173,7 @@ impl<'h> Finder<'h> {
             .map_or_else(|| self.looks.host.architecture().to_owned(), |it| it.machine.clone());
         let interpreter = match &binary {
             Some(binary) => {
-                self.native(needs, &real, binary)?;
+                self.native(needs, &real, binary, scripts)?;
                 None
             }
             None => Some(self.script(needs, path, &real, scripts)?),
@@ -202,10 +202,16 @@ impl<'h> Finder<'h> {
     }
 
     /// What a program in the machine's own code needs: its loader and libraries.
-    fn native(&mut self, needs: &mut Needs, real: &Utf8Path, binary: &Binary) -> Result<(), String> {
+    fn native(
+        &mut self,
+        needs: &mut Needs,
+        real: &Utf8Path,
+        binary: &Binary,
+        scripts: usize,
+    ) -> Result<(), String> {
         let host = self.looks.host;
         if host.system() == System::Macos {
-            return self.native_on_a_mac(needs, real, binary);
+            return self.native_on_a_mac(needs, real, binary, scripts);
         }
         if binary.machine != host.architecture() {
             let (is, here) = (&binary.machine, host.architecture());

@@ -116,13 +116,26 @@ impl Finder<'_> {
         };
         for place in directories {
             let asked = place.join(name);
-            match self.there(&asked) {
-                Ok(false) => {}
-                Ok(true) => return Some((asked, found.map(|_| ()))),
-                Err(reason) => return Some((asked, Err(reason))),
+            match (self.there(&asked), &found) {
+                (Ok(false), _) => {}
+                (Err(reason), _) => return Some((asked, Err(reason))),
+                (Ok(true), Err(reason)) => return Some((asked, Err(reason.clone()))),
+                (Ok(true), Ok(_)) => {
+                    let sound = self.is_of_developer(&asked);
+                    return Some((asked, sound));
+                }
             }
         }
         None
+    }
+
+    /// Refuses a link of the developer directory that leads out of it: what is behind it, nobody granted.
+    fn is_of_developer(&mut self, asked: &Utf8Path) -> Result<(), String> {
+        let real = self.executable(asked)?.canonical;
+        match self.home(&real) {
+            Home::Developer(_) => Ok(()),
+            _ => Err(format!("`{asked}` leads to `{real}`, out of the developer directory")),
+        }
     }
 
     /// Whether a path names anything, its last component not followed.
@@ -181,6 +194,7 @@ impl Finder<'_> {
         needs: &mut Needs,
         real: &Utf8Path,
         binary: &Binary,
+        scripts: usize,
     ) -> Result<(), String> {
         let here = self.looks.host.architecture();
         let translated = here == "aarch64" && binary.machine == "x86_64";
@@ -195,7 +209,7 @@ impl Finder<'_> {
             Home::Homebrew { .. } | Home::Developer(_) => Ok(()),
             Home::Base => match self.is_shim(real) {
                 // The tool that it stands for is what runs; the shim starts it as a program, whatever it was started as itself.
-                Ok(true) => self.behind_shim(needs, real),
+                Ok(true) => self.behind_shim(needs, real, scripts),
                 _ => self.shim(real).map_or(Ok(()), Err),
             },
             Home::Elsewhere => {
@@ -209,18 +223,24 @@ impl Finder<'_> {
         }
     }
 
-    fn behind_shim(&mut self, needs: &mut Needs, shim: &Utf8Path) -> Result<(), String> {
+    fn behind_shim(&mut self, needs: &mut Needs, shim: &Utf8Path, scripts: usize) -> Result<(), String> {
         let name = shim.file_name().unwrap_or_default().to_owned();
-        match self.developer_place(&name) {
-            Some((tool, Ok(()))) => {
-                let mut more = Needs::default();
-                self.program(&mut more, &tool, "program", RUN, 0)?;
-                needs.merge(more);
-                Ok(())
-            }
-            Some((_, Err(reason))) => Err(reason),
-            None => self.shim(shim).map_or(Ok(()), Err),
+        let tool = match self.developer_place(&name) {
+            Some((tool, Ok(()))) => tool,
+            Some((_, Err(reason))) => return Err(reason),
+            None => return self.shim(shim).map_or(Ok(()), Err),
+        };
+        let real = self.executable(&tool)?.canonical;
+        if !matches!(self.home(&real), Home::Developer(_)) {
+            return Err(format!(
+                "`{tool}`, which the shim `{shim}` starts, leads out of the developer directory"
+            ));
         }
+        let mut more = Needs::default();
+        // A tool that is a script may name a shim as its interpreter.
+        self.program(&mut more, &tool, "program", RUN, scripts + 1)?;
+        needs.merge(more);
+        Ok(())
     }
 
     /// Adds the libraries of native code in a tree of modules. What it lacks fails by itself; the tool does not.
