@@ -32,7 +32,7 @@ pub fn locate(
     text: &str,
 ) -> Result<Subject, ResolveError> {
     if question == Question::Operation(Operation::Exec) && !text.contains('/') {
-        return Ok(program(host, policy, binding, text));
+        return Ok(program(host, binding, text));
     }
     let path = policy.workspace.join(text);
     let found = match question {
@@ -74,19 +74,14 @@ fn below_file(host: &dyn Host, path: &Utf8Path) -> Result<Subject, ResolveError>
 }
 
 /// A tool of the policy by its name, else a program of the system by that name, else the place where one would be.
-fn program(host: &dyn Host, policy: &Policy, binding: &Binding, name: &str) -> Subject {
+fn program(host: &dyn Host, binding: &Binding, name: &str) -> Subject {
     let named = binding.tools.iter().map(|bound| &bound.lookup);
     let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
     if let Some(tool) = named.chain(stated).filter_map(Lookup::tool).find(|tool| tool.name == name) {
         return Subject { path: tool.real.clone(), exists: true, hops: tool.hops.clone() };
     }
-    let places = super::tools::places(policy.target);
-    for place in places {
-        if let Ok(found) = resolve(host, &Utf8Path::new(place).join(name))
-            && found.exists()
-        {
-            return Subject { path: found.canonical, exists: true, hops: found.hops };
-        }
+    match super::tools::Finder::new(host).first_place(name) {
+        (_, Some(found)) => Subject { path: found.canonical, exists: true, hops: found.hops },
+        (path, None) => Subject { path, exists: false, hops: Vec::new() },
     }
-    Subject { path: Utf8Path::new(places[0]).join(name), exists: false, hops: Vec::new() }
 }

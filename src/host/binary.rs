@@ -165,7 +165,9 @@ fn macho<'a, Mach: MachHeader<Endian = Endianness>, R: ReadRef<'a>>(data: R, off
     while let Some(command) = commands.next().map_err(text)? {
         match command.variant().map_err(text)? {
             LoadCommandVariant::Dylib(dylib) => {
-                binary.needed.push(utf8(command.string(endian, dylib.dylib.name).map_err(text)?)?);
+                let weak = command.cmd() == macho::LC_LOAD_WEAK_DYLIB;
+                let names = if weak { &mut binary.weak } else { &mut binary.needed };
+                names.push(utf8(command.string(endian, dylib.dylib.name).map_err(text)?)?);
             }
             LoadCommandVariant::LoadDylinker(dylinker) => {
                 binary.loader = Some(utf8(command.string(endian, dylinker.name).map_err(text)?)?.into());

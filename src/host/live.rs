@@ -1,4 +1,5 @@
-//! The machine this program runs on. Nothing is executed, nothing but regular files is opened, and no open can wait.
+//! The machine this program runs on. Nothing is executed but `xcode-select -p` on a Mac, nothing but regular files is opened, and no
+//! open can wait.
 
 use super::{Binary, Entry, Host, HostError, Identity, Kind, binary, recording, spelling};
 use crate::policy::System;
@@ -10,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::sync::OnceLock;
 
 /// Why this machine cannot be looked at.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,7 @@ const MAX_DIGESTED: u64 = 4 << 30;
 pub struct LiveHost {
     home: Utf8PathBuf,
     case_insensitive: bool,
+    developer_directory: OnceLock<Option<Utf8PathBuf>>,
 }
 
 impl LiveHost {
@@ -53,7 +56,7 @@ impl LiveHost {
         // One spelling: no slash at the end, none doubled.
         let home: Utf8PathBuf = home.components().collect();
         let case_insensitive = ignores_case(&home);
-        Ok(Self { home, case_insensitive })
+        Ok(Self { home, case_insensitive, developer_directory: OnceLock::new() })
     }
 }
 
@@ -236,6 +239,39 @@ impl Host for LiveHost {
             Err(error) => Err(error),
         }
     }
+
+    fn developer_directory(&self) -> Option<&Utf8Path> {
+        self.developer_directory.get_or_init(selected_developer_directory).as_deref()
+    }
+}
+
+/// Asks xcode-select(1), which neither prompts nor installs. Its whole environment is a PATH, so that the caller's `DEVELOPER_DIR` has
+/// no say.
+#[cfg(target_os = "macos")]
+fn selected_developer_directory() -> Option<Utf8PathBuf> {
+    let output = std::process::Command::new("/usr/bin/xcode-select")
+        .arg("-p")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir("/")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .ok()?;
+    if output.status.success() { developer_directory_in(&output.stdout) } else { None }
+}
+
+#[cfg(not(target_os = "macos"))]
+fn selected_developer_directory() -> Option<Utf8PathBuf> {
+    None
+}
+
+/// The path that `xcode-select -p` wrote: one line, absolute, in one spelling, and not `/`.
+#[cfg(any(target_os = "macos", test))]
+fn developer_directory_in(output: &[u8]) -> Option<Utf8PathBuf> {
+    let line = std::str::from_utf8(output).ok()?.strip_suffix('\n')?;
+    let path = Utf8Path::new(line.strip_suffix('/').unwrap_or(line));
+    let sound = !line.contains(['\n', '\0']) && path != "" && recording::normal(path).is_ok();
+    sound.then(|| path.to_path_buf())
 }
 
 fn target(path: &Utf8Path) -> Result<Utf8PathBuf, HostError> {

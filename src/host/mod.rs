@@ -83,6 +83,9 @@ pub struct Binary {
     /// `DT_NEEDED`, in order; `LC_LOAD_DYLIB` for Mach-O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needed: Vec<String>,
+    /// `LC_LOAD_WEAK_DYLIB` of Mach-O: loaded where it is there, not missed where it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weak: Vec<String>,
     /// `DT_RPATH`, cut at the colons, `$ORIGIN` left as it stands. Kept apart from [`Binary::runpath`] because libraries
     /// inherit it from what loads them (ld.so(8)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,18 +1,41 @@
 //! Finding tools and what they need, on recorded machines and in trees of the test's own.
 
+mod developer;
+mod homebrew;
 mod installs;
 mod live;
+mod mac_examples;
+mod mac_installs;
+mod mac_property;
 mod macos;
 mod property;
 mod rules;
 
 use palisade::bind::tools::{Finder, Lookup, Tool, find, shell};
 use palisade::host::RecordedHost;
-use palisade::plan::Scope;
+use palisade::plan::{Operation, Scope};
 use std::fmt::Write as _;
 
 fn debian() -> RecordedHost {
     RecordedHost::from_yaml(include_str!("../hosts/debian.yaml"), "tests/hosts/debian.yaml").unwrap()
+}
+
+fn mac_arm() -> RecordedHost {
+    RecordedHost::from_yaml(include_str!("../hosts/mac-arm.yaml"), "tests/hosts/mac-arm.yaml").unwrap()
+}
+
+fn mac_intel() -> RecordedHost {
+    RecordedHost::from_yaml(include_str!("../hosts/mac-intel.yaml"), "tests/hosts/mac-intel.yaml").unwrap()
+}
+
+fn mac_broken() -> RecordedHost {
+    RecordedHost::from_yaml(include_str!("../hosts/mac-broken.yaml"), "tests/hosts/mac-broken.yaml").unwrap()
+}
+
+/// The paths that a tool may do something with, and all that it may do below them.
+fn may(tool: &Tool, operation: Operation) -> Vec<String> {
+    let grants = tool.grants.iter().filter(|it| it.operations.contains(operation));
+    grants.map(|it| format!("{}{}", it.path, if it.scope == Scope::Subtree { "/…" } else { "" })).collect()
 }
 
 fn found(lookup: Lookup) -> Tool {
@@ -50,11 +73,15 @@ fn show(lookup: &Lookup) -> String {
 }
 
 fn snapshot(name: &str, lookup: &Lookup) {
+    snapshot_named(&format!("tool-{name}"), &show(lookup));
+}
+
+fn snapshot_named(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(format!("tool-{name}"), show(lookup)));
+    settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
 #[test]

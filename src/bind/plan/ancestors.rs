@@ -12,11 +12,20 @@ impl Builder<'_> {
     /// belongs, before everything that could be denied there.
     pub(super) fn ancestors(&mut self, scratch: &Utf8Path) {
         let decider = Decider::new(&self.rules, Spelling::Exact);
-        let mut ways: BTreeMap<Utf8PathBuf, String> = BTreeMap::new();
-        let mut note = |path: &Utf8Path, inclusive: bool, purpose: &str| {
-            for ancestor in path.ancestors().skip(usize::from(!inclusive)) {
-                if !decider.decide(Operation::Metadata, ancestor).allowed {
-                    ways.entry(ancestor.to_path_buf()).or_insert_with(|| format!("the way to {purpose}"));
+        let seen = if self.policy.target == System::Macos { SEEN } else { Operations::READING };
+        let mut ways: BTreeMap<Utf8PathBuf, (Operations, String)> = BTreeMap::new();
+        let mut note = |path: &Utf8Path, is_link: bool, purpose: &str| {
+            for (at, ancestor) in path.ancestors().enumerate().skip(usize::from(!is_link)) {
+                // Following a link is reading what it says.
+                let (asked, operations) = if at == 0 {
+                    (Operation::Read, Operations::READING)
+                } else {
+                    (Operation::Metadata, seen)
+                };
+                if !decider.decide(asked, ancestor).allowed {
+                    let way = ways.entry(ancestor.to_path_buf());
+                    let way = way.or_insert_with(|| (operations, format!("the way to {purpose}")));
+                    way.0 = way.0.union(operations);
                 }
             }
         };
@@ -26,15 +35,10 @@ impl Builder<'_> {
         for hop in &self.links {
             note(&hop.link, true, hop.target.as_str());
         }
-        let seen = if self.policy.target == System::Macos { SEEN } else { Operations::READING };
         let origin = |text: String| Origin { kind: OriginKind::Ancestor, text, span: None };
         let mut added: Vec<Rule> = self.closed_in_scratch(scratch, origin);
-        added.extend(ways.into_iter().filter(|(path, _)| path != "/").map(|(path, text)| Rule {
-            effect: Effect::Allow,
-            operations: seen,
-            scope: Scope::Literal,
-            path,
-            origin: origin(text),
+        added.extend(ways.into_iter().filter(|(path, _)| path != "/").map(|(path, (operations, text))| {
+            Rule { effect: Effect::Allow, operations, scope: Scope::Literal, path, origin: origin(text) }
         }));
         let at = self.rules.partition_point(|rule| rule.origin.kind <= OriginKind::Scratch);
         self.rules.splice(at..at, added);

@@ -2,7 +2,7 @@
 
 use crate::bind::Binding;
 use crate::bind::system::HOME;
-use crate::bind::tools::{self, Tool};
+use crate::bind::tools::{self, Lookup, Tool};
 use crate::plan::Environment;
 use crate::policy::{Policy, System};
 use camino::Utf8Path;
@@ -27,6 +27,9 @@ pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environm
     environment.set.insert("HOME".into(), HOME.into());
     environment.set.insert("PATH".into(), path(policy, binding));
     environment.set.insert("TMPDIR".into(), scratch.to_string());
+    for (name, value) in developer(binding, scratch) {
+        environment.set.insert(name.into(), value);
+    }
     let states_locale = policy.env.iter().any(|entry| entry.name == "LANG" || entry.name.starts_with("LC_"));
     if !states_locale {
         environment.set.insert("LC_ALL".into(), "C".into());
@@ -49,6 +52,20 @@ pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environm
     environment
 }
 
+/// What xcrun(1) goes by, where a tool of the developer directory is granted: no other directory, and a cache of its own that is not in
+/// the caller's temporary directory.
+fn developer(binding: &Binding, scratch: &Utf8Path) -> Vec<(&'static str, String)> {
+    let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
+    let named = binding.tools.iter().map(|bound| &bound.lookup);
+    let mut tools = stated.chain(named).filter_map(Lookup::tool);
+    match tools.find_map(|tool| tool.developer_directory.as_ref()) {
+        Some(directory) => {
+            vec![("DEVELOPER_DIR", directory.to_string()), ("xcrun_db", scratch.join("xcrun_db").to_string())]
+        }
+        None => Vec::new(),
+    }
+}
+
 /// The directories of the granted tools, in the order in which they are looked up, then those of the system's shell.
 fn path(policy: &Policy, binding: &Binding) -> String {
     let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
@@ -59,22 +76,21 @@ fn path(policy: &Policy, binding: &Binding) -> String {
             directories.push(directory.to_owned());
         }
     };
-    for directory in stated.filter_map(|lookup| lookup.tool()).flat_map(directories_of) {
-        add(directory.as_str());
-    }
-    let places = tools::places(policy.target);
-    let rank =
-        |directory: &Utf8Path| places.iter().position(|place| *place == directory).unwrap_or(places.len());
-    let mut known: Vec<&Utf8Path> =
-        named.filter_map(|lookup| lookup.tool()).flat_map(directories_of).collect();
-    known.sort_by_key(|directory| (rank(directory), *directory));
-    for directory in known {
-        add(directory.as_str());
-    }
+    // On a Mac the base system comes last, however its tools are stated: its shims must not stand before what they stand for.
     let last: &[&str] = match policy.target {
         System::Linux => &["/usr/bin", "/bin"],
         System::Macos => &["/usr/bin", "/bin", "/usr/sbin", "/sbin"],
     };
+    let waits = |directory: &&Utf8Path| policy.target == System::Macos && last.contains(&directory.as_str());
+    for directory in stated.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)) {
+        add(directory.as_str());
+    }
+    let mut known: Vec<&Utf8Path> =
+        named.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)).collect();
+    known.sort_by_key(|directory| (tools::rank(policy.target, directory), *directory));
+    for directory in known {
+        add(directory.as_str());
+    }
     for directory in last {
         add(directory);
     }

@@ -39,6 +39,7 @@ pub fn base(host: &dyn Host, network: &Network) -> Base {
         ("/usr/bin", "the system's programs, to read"),
         ("/usr/share", "the system's data"),
         ("/private/var/db/timezone", "time zone"),
+        ("/private/var/select", "which shell and which developer tools are selected"),
     ] {
         base.grant(path, Scope::Subtree, READ, reason);
     }
@@ -50,6 +51,7 @@ pub fn base(host: &dyn Host, network: &Network) -> Base {
         ("/System/Volumes/Preboot/Cryptexes", "the system's libraries since macOS 13"),
         ("/Library/Apple", "the system's frameworks and Rosetta"),
         ("/private/var/db/dyld", "the loader's shared cache"),
+        ("/private/var/db/oah", "what Rosetta has translated"),
     ] {
         base.grant(path, Scope::Subtree, LIBRARY, reason);
     }

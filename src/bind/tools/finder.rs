@@ -17,11 +17,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// Where programs are looked for on Linux, in this order. Never the caller's PATH.
 pub const LINUX: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Where programs are looked for on a system, in this order.
-pub fn places(system: System) -> &'static [&'static str] {
+/// Where a directory stands in the PATH of commands: in the order in which tools are looked up. Unknown ones on Linux come last.
+pub fn rank(system: System, directory: &Utf8Path) -> usize {
     match system {
-        System::Linux => LINUX,
-        System::Macos => macos::BASE,
+        System::Linux => LINUX.iter().position(|place| *place == directory).unwrap_or(LINUX.len()),
+        System::Macos => macos::rank(directory),
     }
 }
 
@@ -32,6 +32,7 @@ const MAX_SCRIPTS: usize = 4;
 pub struct Finder<'h> {
     pub(super) looks: Looks<'h>,
     pub(super) libraries: Libraries,
+    pub(super) mac: macos::Mac,
 }
 
 /// What following a program gave.
@@ -42,17 +43,16 @@ pub(super) struct Followed {
 
 impl<'h> Finder<'h> {
     pub fn new(host: &'h dyn Host) -> Self {
-        Self { looks: Looks::new(host), libraries: Libraries::default() }
+        Self { looks: Looks::new(host), libraries: Libraries::default(), mac: macos::Mac::default() }
     }
 
     /// Looks for a program by name in the fixed places. The first that has the name counts, sound or not.
     pub fn find(&mut self, name: &str) -> Lookup {
-        let places = self.places();
         if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
             return Lookup::Broken { path: name.into(), reason: "it is not the name of a program".into() };
         }
         match self.place(name) {
-            None => Lookup::Missing { searched: places.iter().map(Utf8PathBuf::from).collect() },
+            None => Lookup::Missing { searched: self.searched() },
             Some((path, Ok(()))) => self.tool(&path, name, false),
             Some((path, Err(reason))) => Lookup::Broken { path, reason },
         }
@@ -80,13 +80,32 @@ impl<'h> Finder<'h> {
         lookup
     }
 
-    fn places(&self) -> &'static [&'static str] {
-        places(self.looks.host.system())
+    /// Where programs are looked for on this machine, in this order.
+    fn searched(&mut self) -> Vec<Utf8PathBuf> {
+        match self.looks.host.system() {
+            System::Linux => LINUX.iter().map(Utf8PathBuf::from).collect(),
+            System::Macos => self.searched_on_a_mac(),
+        }
+    }
+
+    /// The first path at which a name of a program is looked for, and what is there where that is a program.
+    pub fn first_place(&mut self, name: &str) -> (Utf8PathBuf, Option<Resolution>) {
+        if let Some((path, _)) = self.place(name)
+            && let Ok(found) = self.looks.resolve(&path)
+            && found.exists()
+        {
+            return (path, Some(found));
+        }
+        let first = self.searched().into_iter().next().unwrap_or_else(|| "/bin".into());
+        (first.join(name), None)
     }
 
     /// The first place that has a name, or that cannot be looked into.
     pub(super) fn place(&mut self, name: &str) -> Option<(Utf8PathBuf, Result<(), String>)> {
-        for &place in self.places() {
+        if self.looks.host.system() == System::Macos {
+            return self.place_on_a_mac(name);
+        }
+        for &place in LINUX {
             let asked = Utf8Path::new(place).join(name);
             let Some(directory) = self.looks.directory(place.into()) else {
                 match self.looks.resolve(place.into()) {
@@ -107,9 +126,12 @@ impl<'h> Finder<'h> {
         let mut needs = Needs::default();
         let mut source = "system".to_owned();
         let followed = self.program(&mut needs, path, "program", RUN, 0).and_then(|followed| {
-            if stated {
-                source = self.installs(&mut needs, path, &followed)?;
-            }
+            let known = self.source_on_a_mac(&followed.real);
+            source = match known {
+                Some(known) => known,
+                None if stated => self.installs(&mut needs, path, &followed)?,
+                None => source.clone(),
+            };
             Ok(followed)
         });
         match followed {
@@ -124,6 +146,7 @@ impl<'h> Finder<'h> {
                 files: std::mem::take(&mut needs.files).into_iter().collect(),
                 directory: path.parent().unwrap_or(path).to_path_buf(),
                 also_on_path: std::mem::take(&mut needs.also_on_path).into_iter().collect(),
+                developer_directory: needs.developer_directory.take(),
                 grants: needs.grants(),
             })),
         }
@@ -150,20 +173,23 @@ impl<'h> Finder<'h> {
             .map_or_else(|| self.looks.host.architecture().to_owned(), |it| it.machine.clone());
         let interpreter = match &binary {
             Some(binary) => {
-                self.native(needs, &real, binary)?;
+                self.native(needs, &real, binary, scripts)?;
                 None
             }
             None => Some(self.script(needs, path, &real, scripts)?),
         };
         needs.file(&real, operations, role);
-        if self.looks.host.system() == System::Linux {
-            self.own_trees(needs, &real, path.file_name().unwrap_or_default(), &machine)?;
+        match self.looks.host.system() {
+            System::Linux => {
+                self.own_trees(needs, &real, path.file_name().unwrap_or_default(), &machine)?;
+            }
+            System::Macos => self.surroundings_on_a_mac(needs, path, &real, operations)?,
         }
         Ok(Followed { real, interpreter })
     }
 
     /// Resolves a path to a regular file that may be executed.
-    fn executable(&mut self, path: &Utf8Path) -> Result<Resolution, String> {
+    pub(super) fn executable(&mut self, path: &Utf8Path) -> Result<Resolution, String> {
         let found = self.looks.resolve(path).map_err(|error| error.to_string())?;
         let real = &found.canonical;
         match &found.entry {
@@ -176,10 +202,16 @@ impl<'h> Finder<'h> {
     }
 
     /// What a program in the machine's own code needs: its loader and libraries.
-    fn native(&mut self, needs: &mut Needs, real: &Utf8Path, binary: &Binary) -> Result<(), String> {
+    fn native(
+        &mut self,
+        needs: &mut Needs,
+        real: &Utf8Path,
+        binary: &Binary,
+        scripts: usize,
+    ) -> Result<(), String> {
         let host = self.looks.host;
         if host.system() == System::Macos {
-            return macos::check(host, real, binary);
+            return self.native_on_a_mac(needs, real, binary, scripts);
         }
         if binary.machine != host.architecture() {
             let (is, here) = (&binary.machine, host.architecture());
@@ -248,9 +280,16 @@ impl<'h> Finder<'h> {
         if interpreter.file_name() != Some("env") {
             return Ok(followed.real);
         }
-        let name = script::env_program(line.argument.as_deref())?;
+        // XNU passes each word of the line by itself (`exec_shell_imgact`), so that `env` needs no option to part them.
+        let words = line.argument.map(|argument| match self.looks.host.system() {
+            System::Macos if !argument.starts_with('-') => format!("-S {argument}"),
+            _ => argument,
+        });
+        let name = script::env_program(words.as_deref())?;
         let because = |reason| format!("its interpreter `{name}` cannot be used: {reason}");
         let program = self.for_env(&name, path).map_err(because)?;
+        // `env` starts it as any other program.
+        let operations = operations.union(RUN);
         let followed =
             self.program(needs, &program, "interpreter", operations, scripts + 1).map_err(because)?;
         needs.also_on_path.extend(program.parent().map(Utf8Path::to_path_buf));
@@ -268,7 +307,7 @@ impl<'h> Finder<'h> {
             };
         }
         let beside = script.with_file_name(name);
-        let known = beside.parent().is_some_and(|directory| self.places().contains(&directory.as_str()));
+        let known = beside.parent().is_some_and(|directory| self.searched().iter().any(|it| it == directory));
         if !known && beside != script && self.executable(&beside).is_ok() {
             return Ok(beside);
         }
@@ -298,13 +337,34 @@ impl<'h> Finder<'h> {
         places.extend(followed.interpreter.clone());
         let mut seen = Vec::new();
         for place in places {
+            if self.is_of_an_install_on_a_mac(&place) {
+                continue;
+            }
+            if let Some(bundle) = self.application(&place) {
+                source.get_or_insert_with(|| format!("application {bundle}"));
+                needs.grant(&bundle, Scope::Subtree, LOAD, "install");
+                continue;
+            }
             let Some((kind, install)) = installs::of(self.looks.host, &place) else { continue };
             if seen.contains(&install) {
                 continue;
             }
             source.get_or_insert_with(|| format!("{} {install}", kind.name));
+            if kind.shared {
+                let name = path.file_name().unwrap_or_default();
+                let machine = self.looks.host.architecture().to_owned();
+                self.own_trees(needs, &place, name, &machine)?;
+                for data in [format!("share/{name}"), format!("share/{name}-core")] {
+                    self.tree(needs, &install.join(data), &install, Use::Data)?;
+                }
+                seen.push(install);
+                continue;
+            }
             needs.grant(&install, Scope::Subtree, LOAD, "install");
-            for template in kind.runs {
+            // On a Mac an interpreter runs for its script only, and what would start it is no help to it.
+            let runs =
+                self.looks.host.system() == System::Linux || followed.interpreter.as_ref() != Some(&place);
+            for template in kind.runs.iter().filter(|_| runs) {
                 for tree in self.expand(&format!("{install}/{template}")) {
                     self.tree(needs, &tree, &install, Use::Helpers)?;
                 }
@@ -318,7 +378,9 @@ impl<'h> Finder<'h> {
                     self.natives(needs, &found.canonical, false)?;
                 }
             }
-            if let Some(home) = installs::venv_home(self.looks.host, &install).filter(|_| kind.name == "venv")
+            if self.looks.host.system() == System::Linux
+                && let Some(home) =
+                    installs::venv_home(self.looks.host, &install).filter(|_| kind.name == "venv")
                 && let Some(found) = self.looks.directory(&home)
                 && let Some(base) = prefix(&found.canonical.join("python")).map(Utf8Path::to_path_buf)
                 && let Some(name) = followed.interpreter.as_ref().unwrap_or(&followed.real).file_name()

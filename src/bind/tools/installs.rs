@@ -9,6 +9,8 @@ pub struct Kind {
     pub name: &'static str,
     /// Whether PREFIX, of `PREFIX/bin/PROGRAM`, is one.
     pub holds: fn(&dyn Host, &Utf8Path) -> bool,
+    /// Whether PREFIX holds programs that have nothing to do with each other: then one gets only what bears its name.
+    pub shared: bool,
     /// Directories below PREFIX whose programs it runs; a component `*` stands for every name there.
     pub runs: &'static [&'static str],
     pub because: &'static str,
@@ -18,38 +20,74 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "venv",
         holds: |host, prefix| is_file(host, &prefix.join("pyvenv.cfg")),
+        shared: false,
         runs: &[],
         because: "a virtual environment has modules of its own and borrows the interpreter that pyvenv.cfg names",
     },
     Kind {
         name: "rustup toolchain",
         holds: |host, prefix| is_directory(host, &prefix.join("lib/rustlib")),
+        shared: false,
         runs: &["bin", "lib/rustlib/*/bin"],
         because: "cargo runs the rustc beside it, and rustc the linker of its own target",
     },
     Kind {
         name: "pyenv",
         holds: |_, prefix| below(prefix, &[".pyenv", "versions"]),
+        shared: false,
         runs: &[],
         because: "pyenv keeps each version of Python as an install of its own",
     },
     Kind {
         name: "nvm",
         holds: |_, prefix| below(prefix, &["versions", "node"]),
+        shared: false,
         runs: &[],
         because: "nvm keeps each version of Node as an install of its own",
     },
     Kind {
         name: "fnm",
         holds: |_, prefix| prefix.file_name() == Some("installation"),
+        shared: false,
         runs: &[],
         because: "fnm keeps each version of Node in a directory `installation`",
     },
     Kind {
         name: "volta",
         holds: |_, prefix| prefix.iter().any(|name| name == ".volta") && below(prefix, &["image", "*"]),
+        shared: false,
         runs: &[],
         because: "Volta keeps each version of a tool below `tools/image`",
+    },
+    Kind {
+        name: "mise",
+        holds: |_, prefix| below(prefix, &["mise", "installs", "*"]),
+        shared: false,
+        runs: &[],
+        because: "mise keeps each version of a tool as an install of its own",
+    },
+    Kind {
+        name: "asdf",
+        holds: |_, prefix| below(prefix, &[".asdf", "installs", "*"]),
+        shared: false,
+        runs: &[],
+        because: "asdf keeps each version of a tool as an install of its own",
+    },
+    Kind {
+        name: "nix",
+        holds: |_, prefix| prefix.parent().is_some_and(|parent| parent == "/nix/store"),
+        shared: false,
+        runs: &["bin", "libexec"],
+        because: "a store path is one package, whose wrappers start a program beside them; libraries are followed, but what else of the store \
+                  it names stands only in Nix's own database, and is stated with further `tool` statements",
+    },
+    Kind {
+        name: "macports",
+        holds: |host, prefix| prefix == "/opt/local" && is_file(host, &prefix.join("bin/port")),
+        shared: true,
+        runs: &[],
+        because: "MacPorts puts all ports into one tree; which port a program belongs to stands only in its own database, so that it gets \
+                  its libraries and what bears its name",
     },
     Kind {
         name: "install",
@@ -59,6 +97,7 @@ pub const KINDS: &[Kind] = &[
             matches!(host.lstat(&prefix.join(".git")), Ok(None))
                 && parts.iter().any(|it| is_directory(host, &prefix.join(it)))
         },
+        shared: false,
         runs: &[],
         because: "a directory that holds bin beside lib, libexec or share was installed as one",
     },
@@ -86,6 +125,9 @@ pub fn of(host: &dyn Host, program: &Utf8Path) -> Option<(&'static Kind, Utf8Pat
         return None;
     }
     let prefix = directory.parent()?;
+    if let Some(kind) = KINDS.iter().find(|kind| kind.shared && (kind.holds)(host, prefix)) {
+        return Some((kind, prefix.to_path_buf()));
+    }
     let in_a_home = prefix.parent().is_some_and(|parent| is_a_home(host, parent));
     if too_broad(host, prefix) || in_a_home && !is_file(host, &prefix.join("pyvenv.cfg")) {
         // `~/.local` and `~/.cargo` hold more than programs: key rings, tokens.
@@ -116,8 +158,45 @@ pub fn too_broad(host: &dyn Host, path: &Utf8Path) -> bool {
         "/usr/src",
         "/var/lib",
         "/nix/store",
+        "/nix/var",
         "/opt/homebrew",
+        "/opt/homebrew/Cellar",
+        "/opt/homebrew/bin",
+        "/opt/homebrew/etc",
+        "/opt/homebrew/lib",
+        "/opt/homebrew/opt",
+        "/opt/homebrew/share",
+        "/opt/homebrew/var",
+        "/usr/local/Cellar",
+        "/usr/local/etc",
+        "/usr/local/opt",
+        "/usr/local/var",
+        "/opt/local",
+        "/opt/local/bin",
+        "/opt/local/etc",
+        "/opt/local/lib",
+        "/opt/local/libexec",
+        "/opt/local/share",
+        "/opt/local/var",
+        "/Library/Application Support",
+        "/Library/Developer",
+        "/Library/Frameworks",
+        "/Library/Preferences",
+        "/System/Library",
+        "/System/Volumes",
+        "/private/etc",
+        "/private/tmp",
+        "/private/var",
     ];
+    // What stands in these is a whole disk, or what a person's programs keep.
+    let parent = path.parent();
+    let whole_disk = parent.is_some_and(|parent| parent == "/Volumes" || parent == "/System/Volumes");
+    let personal = ["Library", "Library/Application Support"].iter().any(|part| {
+        path.as_str()
+            .strip_suffix(part)
+            .and_then(|rest| rest.strip_suffix('/'))
+            .is_some_and(|home| is_a_home(host, home.into()))
+    });
     // `/`, and what stands directly in it: `/usr`, `/opt`, `/home`, `/root`.
     let shallow = path.components().count() <= 2;
     let multiarch = path.file_name().is_some_and(|name| name.contains("-linux-gnu"))
@@ -125,6 +204,8 @@ pub fn too_broad(host: &dyn Host, path: &Utf8Path) -> bool {
             .parent()
             .is_some_and(|parent| matches!(parent.as_str(), "/usr/lib" | "/lib" | "/usr/local/lib"));
     shallow
+        || whole_disk
+        || personal
         || is_a_home(host, path)
         || multiarch
         || SHARED.contains(&path.as_str())

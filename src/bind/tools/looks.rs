@@ -39,6 +39,11 @@ impl<'h> Looks<'h> {
         self.resolve(path).ok().filter(|found| found.entry.as_ref().is_some_and(Entry::is_directory))
     }
 
+    /// Whether a path leads to a regular file.
+    pub fn is_file(&mut self, path: &Utf8Path) -> bool {
+        self.resolve(path).is_ok_and(|found| found.entry.as_ref().is_some_and(Entry::is_file))
+    }
+
     /// The names in the directory a path leads to; `None` where that is not one or cannot be listed.
     pub fn names(&mut self, path: &Utf8Path) -> Option<Vec<String>> {
         let found = self.directory(path)?;

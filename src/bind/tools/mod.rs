@@ -13,7 +13,7 @@ mod needs;
 mod script;
 mod trees;
 
-pub use finder::{Finder, places};
+pub use finder::{Finder, rank};
 
 use crate::host::{Hop, Host};
 use crate::plan::{Operations, Scope};
@@ -40,7 +40,7 @@ pub struct Tool {
     pub real: Utf8PathBuf,
     /// Symlinks between the two and on the way to interpreters and libraries.
     pub hops: Vec<Hop>,
-    /// `system`, or the kind of install and where it is (`pyenv /home/u/.pyenv/versions/3.12.1`).
+    /// `system`, or the kind of install and where it is (`pyenv /home/u/.pyenv/versions/3.12.1`, `homebrew /opt/homebrew/Cellar/git/2.47.1`).
     pub source: String,
     /// The interpreter of a script, canonical.
     pub interpreter: Option<Utf8PathBuf>,
@@ -52,6 +52,8 @@ pub struct Tool {
     pub directory: Utf8PathBuf,
     /// Further directories for PATH: where `env` has to find the interpreters of a script. Sorted.
     pub also_on_path: Vec<Utf8PathBuf>,
+    /// The developer directory of a Mac, canonical, where it or what it runs belongs to one.
+    pub developer_directory: Option<Utf8PathBuf>,
 }
 
 /// What looking for a program gave.

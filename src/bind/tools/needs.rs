@@ -22,6 +22,8 @@ pub struct Needs {
     pub files: BTreeSet<Utf8PathBuf>,
     /// Where `env` has to find interpreters.
     pub also_on_path: BTreeSet<Utf8PathBuf>,
+    /// Where the developer tools are that it runs, canonical.
+    pub developer_directory: Option<Utf8PathBuf>,
 }
 
 impl Needs {
@@ -59,6 +61,9 @@ impl Needs {
         self.hops(&other.hops);
         self.files.extend(other.files);
         self.also_on_path.extend(other.also_on_path);
+        if other.developer_directory.is_some() {
+            self.developer_directory = other.developer_directory;
+        }
     }
 
     pub fn grants(self) -> Vec<Grant> {

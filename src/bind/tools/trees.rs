@@ -6,6 +6,7 @@ use super::installs::too_broad;
 use super::loader;
 use super::needs::{LOAD, Needs, RUN};
 use crate::plan::{Operations, Scope};
+use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// The most entries that are looked at in the trees of helper programs and modules of one tool. The largest known, the module trees of
@@ -162,16 +163,22 @@ impl Finder<'_> {
                     directories.push(path);
                     continue;
                 }
-                let library = [".so", ".node"].iter().any(|end| name.ends_with(end)) || name.contains(".so.");
+                let library = [".so", ".node", ".dylib", ".bundle"].iter().any(|end| name.ends_with(end))
+                    || name.contains(".so.");
                 let program = programs && entry.is_executable() && !library;
                 if !entry.is_file() || !(library || program) {
                     continue;
                 }
                 if let Ok(Some(binary)) = self.looks.binary(&path) {
-                    // A helper or module that lacks a library fails by itself; the tool does not.
-                    let loader = self.loader(needs, &binary).ok().flatten();
-                    let closure = self.libraries.closure(&mut self.looks, &path, &binary, loader.as_deref());
-                    needs.libraries(&closure);
+                    if self.looks.host.system() == System::Macos {
+                        self.module_images(needs, &path, &binary);
+                    } else {
+                        // A helper or module that lacks a library fails by itself; the tool does not.
+                        let loader = self.loader(needs, &binary).ok().flatten();
+                        let closure =
+                            self.libraries.closure(&mut self.looks, &path, &binary, loader.as_deref());
+                        needs.libraries(&closure);
+                    }
                 }
                 if program {
                     found = true;

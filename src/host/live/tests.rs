@@ -74,3 +74,19 @@ fn links_that_the_kernel_makes_up_are_not_believed() {
         }
     }
 }
+
+#[test]
+fn the_developer_directory_is_one_sound_line() {
+    let read = |output: &str| developer_directory_in(output.as_bytes()).map(Utf8PathBuf::into_string);
+    let tools = "/Library/Developer/CommandLineTools";
+    assert_eq!(read(&format!("{tools}\n")).as_deref(), Some(tools));
+    assert_eq!(read(&format!("{tools}/\n")).as_deref(), Some(tools));
+    assert_eq!(
+        read("/Applications/Xcode beta.app/Contents/Developer\n").as_deref(),
+        Some("/Applications/Xcode beta.app/Contents/Developer")
+    );
+    for output in ["", "\n", "/\n", "/a", "relative\n", "/a/../b\n", "/a\n/b\n", "/a\0b\n"] {
+        assert_eq!(read(output), None, "{output:?}");
+    }
+    assert_eq!(developer_directory_in(b"/\xff\n"), None);
+}

@@ -386,6 +386,7 @@ fn rule(effect: Effect, operations: Operations, path: &Utf8Path, kind: OriginKin
 pub fn found(name: &str, path: &str) -> Lookup {
     Lookup::Found(Box::new(Tool {
         also_on_path: Vec::new(),
+        developer_directory: None,
         name: name.into(),
         path: path.into(),
         real: path.into(),
