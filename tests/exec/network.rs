@@ -9,7 +9,7 @@ use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with,
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::sync::LazyLock;
 
 /// Listens as long as the suite runs; probes find the port in a file.
@@ -29,6 +29,8 @@ pub fn listen_in(place: &Place, uid: u32) {
     let port = LISTENER.0.local_addr().unwrap().port();
     let _ = &*ABSTRACT;
     std::fs::write(place.rw("port"), port.to_string()).unwrap();
+    std::mem::forget(UnixDatagram::bind(place.rw("datagrams")).unwrap());
+    std::os::unix::fs::chown(place.rw("datagrams"), Some(uid), None).unwrap();
     for path in [place.rw("socket"), place.outside("socket")] {
         // The file stays, and with it the listener, which is not dropped.
         std::mem::forget(UnixListener::bind(&path).unwrap());
@@ -59,6 +61,17 @@ pub const PROBES: &[Probe] = &[
         Ok(())
     }),
     denied("n08 listen", |_| TcpListener::bind("127.0.0.1:0").map(drop)),
+    denied("n10 aim a pair of unix sockets at a path", |place| {
+        // A datagram pair is connected, and takes any address all the same (unix(7)).
+        let kinds = [SocketType::DGRAM, SocketType::RAW];
+        let aimed = kinds.map(|kind| {
+            let (one, _other) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+            let address = rustix::net::SocketAddrUnix::new(place.rw("datagrams").as_std_path())?;
+            rustix::net::sendto(&one, b"x", rustix::net::SendFlags::empty(), &address)?;
+            Ok(())
+        });
+        aimed.into_iter().reduce(|one, other| one.or(other)).unwrap_or(Ok(()))
+    }),
     denied("n09 open a unix socket at all", |_| socket(AddressFamily::UNIX, SocketType::STREAM, None)),
 ];
 
@@ -74,6 +87,7 @@ pub const SCENARIOS: &[Scenario] = &[Scenario {
             ("n04 connect to a unix socket outside", 1),
             ("n05 connect to an abstract socket of the host", 1),
             ("n09 open a unix socket at all", 1),
+            ("n10 aim a pair of unix sockets at a path", 1),
             ("n07 make a pair of unix sockets", 0),
         ] {
             let output = world.walled(probe);

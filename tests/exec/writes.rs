@@ -4,7 +4,7 @@ use crate::suite::{Probe, denied};
 use camino::Utf8Path;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 pub const PROBES: &[Probe] = &[
     denied("w01 write a file of a read-only root", |place| append(&place.ro("r.txt"))),
@@ -45,6 +45,26 @@ pub const PROBES: &[Probe] = &[
     }),
     denied("w18 move a file into a nested read-only root", |place| {
         fs::rename(place.rw("f.txt"), place.rw("vendor/f.txt"))
+    }),
+    denied("w21 make a set-user-id file by a mode", |place| {
+        let modes = [0o4755, 0o2755, 0o6755, 0o4000];
+        let path = place.rw("f.txt");
+        let tried = modes.map(|mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)));
+        tried.into_iter().reduce(|one, other| one.or(other)).unwrap_or(Ok(()))
+    }),
+    denied("w22 make a set-user-id file by an open file", |place| {
+        fs::File::open(place.rw("f.txt"))?.set_permissions(fs::Permissions::from_mode(0o4755))
+    }),
+    denied("w23 make a set-user-id file by creating it", |place| {
+        let path = place.rw("set-id");
+        fs::OpenOptions::new().write(true).create(true).mode(0o4755).open(&path)?;
+        fs::remove_file(path)
+    }),
+    denied("w24 make a set-user-id file by a node", |place| {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let path = place.rw("node");
+        mknodat(CWD, path.as_std_path(), FileType::RegularFile, Mode::from_raw_mode(0o4755), 0)?;
+        fs::remove_file(path)
     }),
     denied("w19 rename the root", |place| fs::rename(place.rw(""), place.base.join("other"))),
     denied("w20 write beside the roots", |place| fs::write(place.base.join("new"), "")),

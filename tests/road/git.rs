@@ -80,6 +80,47 @@ fn what_names_hooks_and_commands_in_ones_own_repository_is_guarded() {
 }
 
 #[test]
+fn what_git_goes_through_is_guarded_wherever_it_is() {
+    let workspace = Workspace::new();
+    let project = workspace.path("project");
+    for (path, text) in [
+        ("project/.git", format!("gitdir: {}/real\n", project.display())),
+        ("project/real/HEAD", "ref: refs/heads/main\n".to_owned()),
+        (
+            "project/real/config",
+            "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../shared.cfg\n".into(),
+        ),
+        ("project/real/hooks/pre-commit.sample", "#!/bin/sh\n".into()),
+        ("project/shared.cfg", "[include]\n\tpath = more.cfg\n".into()),
+        ("project/more.cfg", "[alias]\n".into()),
+        ("project/tools/hooks/pre-commit", "#!/bin/sh\n".into()),
+        ("project/embedded/.git/HEAD", "ref: refs/heads/main\n".into()),
+        ("project/embedded/.git/config", "[core]\n".into()),
+        ("project/module/.git", "gitdir: ../real/modules/module\n".into()),
+    ] {
+        workspace.write(path, &text);
+    }
+    workspace.compiled("root \"$workspace\" read-write");
+    for (path, works) in [
+        ("real/index", true),
+        ("embedded/.git/index", true),
+        ("tools/other", true),
+        (".git", false),
+        ("real/config", false),
+        ("real/hooks/pre-commit", false),
+        ("tools/hooks/pre-commit", false),
+        ("shared.cfg", false),
+        ("more.cfg", false),
+        ("embedded/.git/config", false),
+        ("embedded/.git/hooks/pre-commit", false),
+        ("module/.git", false),
+    ] {
+        let ran = workspace.exec(&format!("echo 1 > {path}"));
+        assert_eq!(ran.code == Some(0), works, "{path}: {}", ran.err);
+    }
+}
+
+#[test]
 fn a_workspace_without_a_repository_gets_none_by_stealth() {
     let workspace = Workspace::new();
     workspace.compiled("root \"$workspace\" read-write");

@@ -93,6 +93,61 @@ fn exit_codes_are_the_commands_own_or_say_who_ended_it() {
 }
 
 #[test]
+fn home_is_an_empty_directory_that_stays_empty() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-write");
+    let ran = workspace.exec("cd && set -- * .[!.]* && echo \"$PWD $1 $2\" && echo > file");
+    assert_eq!(ran.out, "/var/empty * .[!.]*\n", "{}", ran.err);
+    assert_ne!(ran.code, Some(0));
+}
+
+#[test]
+fn a_caller_that_ignores_its_children_gets_the_commands_code() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-only\nlimits { time 10s }");
+    let mut command = std::process::Command::new("/bin/sh");
+    let line = format!(
+        "trap '' CHLD; exec {} exec ../agent.manifest.yaml -c 'exit 3'",
+        env!("CARGO_BIN_EXE_palisade")
+    );
+    let output = command.args(["-c", &line]).current_dir(workspace.path("project")).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn output_that_is_lost_is_no_success() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-only\nlimits { output 1MiB }");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+    command.args(["exec", "../agent.manifest.yaml", "-c", "echo text"]).stdout(full);
+    let output = command.current_dir(workspace.path("project")).output().unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be passed on"));
+}
+
+#[test]
+fn a_process_that_uses_up_its_time_says_so() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-write\nlimits { cpu 1s; file-size 1KiB }");
+    let slow = workspace.exec("while :; do :; done");
+    assert_eq!(slow.code, Some(124), "{}", slow.err);
+    assert!(slow.err.contains("processor time"), "{}", slow.err);
+}
+
+#[test]
+fn records_that_a_command_could_write_are_refused() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-write");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+    command.args(["exec", "../agent.manifest.yaml", "-c", "echo ran"]);
+    command.env("XDG_STATE_HOME", workspace.path("project/state"));
+    let output = command.current_dir(workspace.path("project")).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("XDG_STATE_HOME"));
+}
+
+#[test]
 fn run_compiles_in_memory_and_leaves_no_artifact() {
     let workspace = Workspace::new();
     workspace.write(
