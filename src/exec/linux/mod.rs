@@ -12,7 +12,7 @@ mod seccomp;
 mod supervise;
 mod watch;
 
-use super::{Command, Note, Outcome, Refusal};
+use super::{Command, Note, Outcome, Refusal, Seatbelt};
 use crate::manifest::{Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
@@ -43,7 +43,12 @@ const MOST_PROCESSES: u64 = 1 << 21;
 ///
 /// # Errors
 /// Where a wall cannot be built. Nothing was run then.
-pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
+pub fn run(
+    manifest: &Manifest,
+    _: Seatbelt<'_>,
+    command: &Command,
+    rules: &[Rule],
+) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
     let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
@@ -235,46 +240,25 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
 }
 
 fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
-    let (code, message, help) = match end {
-        End::Code(code) => return Ok(Outcome { code, notes: Vec::new() }),
-        End::Failed(failure) if failure.stage == Stage::Exec => return Ok(not_started(&failure, command)),
+    Ok(match end {
+        End::Code(code) => Outcome::of(code),
+        End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
         End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
-        End::Killed(Kill::Time(limit)) => {
-            (124, format!("killed: time limit {}", seconds(limit)), "raise `time` in `limits`".into())
-        }
-        End::Killed(Kill::Output(limit)) => {
-            (124, format!("killed: output limit {limit} bytes"), "raise `output` in `limits`".into())
-        }
+        End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
+        End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         // Said, with where it was moved to, by whoever looks after such paths.
-        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => {
-            return Ok(Outcome { code: Refusal::CODE, notes: Vec::new() });
-        }
-        End::Killed(Kill::Replaced(path)) => (
+        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => Outcome::of(Refusal::CODE),
+        End::Killed(Kill::Replaced(path)) => Outcome::said(
             Refusal::CODE,
             format!("killed: protected path `{path}` was replaced on the host while the command ran"),
-            "a replacement is not protected by the running sandbox; run the command again".to_owned(),
+            "a replacement is not protected by the running sandbox; run the command again",
         ),
-    };
-    Ok(Outcome { code, notes: vec![Note { message, help: Some(help) }] })
+    })
 }
 
-/// As shells do: 127 where there is no such program, 126 where it may not be run.
 fn not_started(failure: &Failure, command: &Command) -> Outcome {
-    let name = command.name().to_string_lossy().into_owned();
-    let error = io::Error::from_raw_os_error(failure.errno);
-    let (code, reason) = match failure.errno {
-        libc::ENOENT => (127, "not found".to_owned()),
-        _ => (126, error.to_string()),
-    };
-    let help = Some("only the tools listed in the profile may be started".to_owned());
-    Outcome { code, notes: vec![Note { message: format!("cannot run `{name}`: {reason}"), help }] }
-}
-
-fn seconds(limit: Duration) -> String {
-    let milliseconds = limit.as_millis();
-    if milliseconds.is_multiple_of(1000) {
-        format!("{} s", milliseconds / 1000)
-    } else {
-        format!("{milliseconds} ms")
+    match failure.errno {
+        libc::ENOENT => Outcome::not_started(command, 127, "not found"),
+        errno => Outcome::not_started(command, 126, &io::Error::from_raw_os_error(errno).to_string()),
     }
 }

@@ -1,0 +1,54 @@
+//! How a run ended, and what is said about it. The same on every system.
+
+use super::Command;
+use std::time::Duration;
+
+/// Something to tell the user once the command has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// How a run ended: the command's own exit code, 128 + N for signal N, 124 where a limit was reached, 126 and 127 as shells use them, 125
+/// where the sandbox was ended for its own sake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub code: i32,
+    pub notes: Vec<Note>,
+}
+
+impl Outcome {
+    /// The command's own end.
+    pub(super) fn of(code: i32) -> Self {
+        Self { code, notes: Vec::new() }
+    }
+
+    pub(super) fn said(code: i32, message: String, help: &str) -> Self {
+        Self { code, notes: vec![Note { message, help: Some(help.to_owned()) }] }
+    }
+
+    pub(super) fn over_time(limit: Duration) -> Self {
+        Self::said(124, format!("killed: time limit {}", seconds(limit)), "raise `time` in `limits`")
+    }
+
+    pub(super) fn over_output(limit: u64) -> Self {
+        Self::said(124, format!("killed: output limit {limit} bytes"), "raise `output` in `limits`")
+    }
+
+    /// As shells do: 127 where there is no such program, 126 where it may not be run.
+    pub(super) fn not_started(command: &Command, code: i32, reason: &str) -> Self {
+        let name = command.name().to_string_lossy();
+        let help = "only the tools listed in the profile may be started";
+        Self::said(code, format!("cannot run `{name}`: {reason}"), help)
+    }
+}
+
+fn seconds(limit: Duration) -> String {
+    let milliseconds = limit.as_millis();
+    if milliseconds.is_multiple_of(1000) {
+        format!("{} s", milliseconds / 1000)
+    } else {
+        format!("{milliseconds} ms")
+    }
+}
