@@ -33,7 +33,7 @@ impl Signals {
             })
             .collect();
         // SAFETY: the changes name signals, no descriptors, and the list of events is empty.
-        unsafe { kevent_timespec(&queue, &changes, &mut [][..], Some(&NOW))? };
+        unsafe { kevent_timespec(&queue, &changes, &mut [] as &mut [Event], Some(&NOW))? };
         // SAFETY: the sets are plain memory that these calls initialise, and live through them. The disposition of SIGCHLD is set to
         // its default, since kqueue(2) tells nothing of it where a caller had it ignored.
         unsafe {

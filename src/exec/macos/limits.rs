@@ -18,7 +18,7 @@ pub struct User {
 /// What is to be set, softly and hardly, never above what this process was given: `hard` tells that.
 ///
 /// # Errors
-/// A limit of processes for root, whose processes are not counted.
+/// A limit of processes for root, whose processes are not counted; a limit of temporary space, which the kernel does not offer.
 pub fn resources(
     limits: &Limits,
     user: User,
@@ -28,6 +28,12 @@ pub fn resources(
         return Err(Refusal::Kernel {
             message: "the number of processes cannot be limited for root".into(),
             help: "run as another user, or take `processes` out of `limits`".into(),
+        });
+    }
+    if limits.temporary_space_bytes.is_some() {
+        return Err(Refusal::Kernel {
+            message: "the space of the temporary directory cannot be limited on macOS".into(),
+            help: "state `temporary-space` within `on linux { … }`; `file-size` limits each file on both systems".into(),
         });
     }
     let wanted = [
@@ -86,5 +92,11 @@ mod tests {
         let limits = Limits { processes: Some(16), ..Limits::default() };
         assert!(resources(&limits, root, |_| None).is_err());
         assert!(resources(&Limits::default(), root, |_| None).is_ok());
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_kept_is_no_limit() {
+        let limits = Limits { temporary_space_bytes: Some(1), ..Limits::default() };
+        assert!(resources(&limits, USER, |_| None).unwrap_err().to_string().contains("temporary directory"));
     }
 }

@@ -216,7 +216,7 @@ mod tests {
         assert!(is_file());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "nothing is made where the command may not");
 
-        fs::set_permissions(scratch.path(), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(scratch.path(), Permissions::from_mode(0o000)).unwrap();
         scratch.restore().unwrap();
         assert!(is_file());
     }
@@ -233,7 +233,7 @@ mod tests {
         fs::create_dir_all(&shut).unwrap();
         fs::write(shut.join("file"), "").unwrap();
         for path in [shut.as_path(), shut.parent().unwrap(), scratch.path()] {
-            fs::set_permissions(path, Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
         }
         scratch.remove().unwrap();
         let left: Vec<_> = fs::read_dir(&base).unwrap().map(|entry| entry.unwrap().file_name()).collect();
