@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The file in the scratch that the profile keeps from being read, last of all. A process that may read the scratch and not this file
@@ -121,17 +121,24 @@ impl Scratch {
         if self.directory.close().is_ok() {
             return Ok(());
         }
-        for entry in walkdir::WalkDir::new(&top).into_iter().filter_entry(|entry| {
-            if entry.file_type().is_dir() {
-                // Before it is read. Nothing of the command runs any more that could put something else there.
-                let _ = std::fs::set_permissions(entry.path(), Permissions::from_mode(0o700));
-            }
-            true
-        }) {
-            drop(entry);
-        }
+        open_up(&top);
         let left = Utf8PathBuf::from(top.to_string_lossy().into_owned());
         std::fs::remove_dir_all(&top).map_err(|error| (left, error))
+    }
+}
+
+/// Gives this user back every directory at and below a place. Nothing of the command runs any more that could put a link there.
+fn open_up(directory: &Path) {
+    // What cannot be opened up cannot be removed either, which is told then.
+    let _ = std::fs::set_permissions(directory, Permissions::from_mode(0o700));
+    let mut waiting = vec![directory.to_path_buf()];
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let _ = std::fs::set_permissions(entry.path(), Permissions::from_mode(0o700));
+                waiting.push(entry.path());
+            }
+        }
     }
 }
 
