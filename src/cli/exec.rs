@@ -3,7 +3,7 @@
 use super::Exit;
 use super::input::read_text;
 use super::output::fail;
-use crate::exec::{self, Command};
+use crate::exec::{self, Command, Seatbelt};
 use crate::manifest;
 use camino::Utf8PathBuf;
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Exit {
         }
     };
     match manifest::read(&text) {
-        Ok(manifest) => start(&manifest, &args.command.command()),
+        Ok(manifest) => start(&manifest, Seatbelt::Beside(&args.manifest), &args.command.command()),
         Err(error) => {
             refuse(&format!("`{}`: {error}", args.manifest), "run `palisade compile` again; nothing was run")
         }
@@ -64,8 +64,8 @@ pub fn run(args: &Args) -> Exit {
 }
 
 /// Runs a command behind a manifest and says what kept it from starting, if anything did.
-pub fn start(manifest: &manifest::Manifest, command: &Command) -> Exit {
-    match exec::run(manifest, command) {
+pub fn start(manifest: &manifest::Manifest, seatbelt: Seatbelt<'_>, command: &Command) -> Exit {
+    match exec::run(manifest, seatbelt, command) {
         Ok(outcome) => {
             let code = u8::try_from(outcome.code).unwrap_or(125);
             for note in &outcome.notes {

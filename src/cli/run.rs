@@ -5,6 +5,7 @@ use super::check::has_errors;
 use super::exec::{CommandArgs, start};
 use super::input::{BindArgs, read_profile};
 use super::output::{fail, findings_aside};
+use crate::exec::Seatbelt;
 use crate::manifest;
 use crate::pipeline;
 use crate::resolve::LiveLoader;
@@ -62,7 +63,10 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     };
     // Through the text, as `exec` would: one form of the artifact is tested and trusted, not two.
     match manifest::read(&artifact.manifest) {
-        Ok(manifest) => Ok(start(&manifest, &args.command.command())),
+        Ok(manifest) => {
+            let seatbelt = Seatbelt::Text(artifact.seatbelt.as_deref());
+            Ok(start(&manifest, seatbelt, &args.command.command()))
+        }
         Err(error) => Err(fail(Exit::Failure, &error.to_string(), None)),
     }
 }

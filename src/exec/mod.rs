@@ -4,47 +4,44 @@
 mod command;
 mod drift;
 mod hardlinks;
+mod outcome;
+mod pump;
 mod refusal;
 mod streams;
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(target_os = "macos")]
+#[cfg(any(target_os = "macos", test))]
 mod macos;
 
 pub use command::{Command, Prepared};
+pub use outcome::{Note, Outcome};
 pub use refusal::Refusal;
 
 use crate::manifest::Manifest;
 use crate::plan::Rule;
 use crate::policy::System;
-use camino::Utf8Component;
+use camino::{Utf8Component, Utf8Path};
 
-/// Something to tell the user once the command has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    pub message: String,
-    pub help: Option<String>,
-}
-
-/// How a run ended: the command's own exit code, 128 + N for signal N, 124 where a limit was reached, 126 and 127 as shells use them, 125
-/// where the sandbox was ended for its own sake.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    pub code: i32,
-    pub notes: Vec<Note>,
+/// Where the `.sb` is that goes with a manifest for macOS. Nothing else looks at it.
+#[derive(Debug, Clone, Copy)]
+pub enum Seatbelt<'a> {
+    /// In the directory of the manifest, whose path this is, under the name that the manifest says.
+    Beside(&'a Utf8Path),
+    /// Its text, where it was compiled in memory.
+    Text(Option<&'a str>),
 }
 
 /// Runs a command behind the walls of a manifest. Standard streams are passed through. The calling process must have one thread.
 ///
 /// # Errors
 /// Where the artifact is not for this machine, the machine has changed, or the kernel cannot give a wall. Nothing was run then.
-pub fn run(manifest: &Manifest, command: &Command) -> Result<Outcome, Refusal> {
+pub fn run(manifest: &Manifest, seatbelt: Seatbelt<'_>, command: &Command) -> Result<Outcome, Refusal> {
     check_target(manifest)?;
     let rules = rules(manifest)?;
     streams::check()?;
     drift::check(manifest)?;
-    system::run(manifest, command, &rules)
+    system::run(manifest, seatbelt, command, &rules)
 }
 
 #[cfg(target_os = "linux")]

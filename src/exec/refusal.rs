@@ -10,6 +10,9 @@ pub enum Refusal {
     Target { manifest: String, here: String },
     #[error("the manifest makes no sense: {0}")]
     Manifest(String),
+    /// The `.sb` of a manifest for macOS.
+    #[error("the `.sb` {0}")]
+    Seatbelt(String),
     #[error("{0}")]
     Command(&'static str),
     #[error("root `{0}` cannot be walled")]
@@ -61,7 +64,7 @@ impl Refusal {
         let compile = "run `palisade compile` again";
         Some(match self {
             Self::Target { .. } => "compile the profile on this machine, or for it".into(),
-            Self::Manifest(_) | Self::Changed(_) => compile.into(),
+            Self::Manifest(_) | Self::Changed(_) | Self::Seatbelt(_) => compile.into(),
             Self::Command(_) | Self::Threads | Self::System { .. } => return None,
             Self::Root(_) => "state the directories below it that are needed".into(),
             Self::RootChanged { .. } | Self::LinkChanged { .. } | Self::FileChanged { .. } => compile.into(),

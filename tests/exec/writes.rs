@@ -57,7 +57,7 @@ pub const PROBES: &[Probe] = &[
     }),
     denied("w23 make a set-user-id file by creating it", |place| {
         let path = place.rw("set-id");
-        fs::OpenOptions::new().write(true).create(true).mode(0o4755).open(&path)?;
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o4755).open(&path)?;
         fs::remove_file(path)
     }),
     denied("w24 make a set-user-id file by a node", |place| {

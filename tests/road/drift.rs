@@ -81,3 +81,18 @@ fn a_file_in_a_denied_directory_gains_a_hard_link() {
     fs::hard_link(workspace.path("project/keys/deep/id"), workspace.path("project/copy")).unwrap();
     refused(&workspace.exec("echo ran"), "hard link");
 }
+
+#[cfg(target_os = "macos")]
+#[test]
+fn an_edited_or_missing_seatbelt_profile() {
+    let workspace = Workspace::new();
+    workspace.compiled("root \"$workspace\" read-only");
+    let path = workspace.path("agent.sb");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}(allow default)\n")).unwrap();
+    refused(&workspace.exec("echo ran"), "is not what was compiled");
+    fs::remove_file(&path).unwrap();
+    refused(&workspace.exec("echo ran"), "cannot be read");
+    fs::write(&path, text).unwrap();
+    assert_eq!(workspace.exec("echo ran").out, "ran\n");
+}

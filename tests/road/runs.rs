@@ -1,5 +1,6 @@
 //! What a command can and cannot do.
 
+use crate::system::ACCOUNT_SECRETS;
 use crate::workspace::Workspace;
 
 const PROFILE: &str = r#"
@@ -17,7 +18,7 @@ fn what_is_granted_works_and_what_is_denied_does_not() {
     for (line, works) in [
         ("read line < src/main.c && echo \"$line\"", true),
         ("echo x > src/main.c", true),
-        ("echo x > /tmp/scratch && read line < /tmp/scratch", true),
+        ("echo x > \"$TMPDIR/scratch\" && read line < \"$TMPDIR/scratch\"", true),
         ("read line < vendor/lib.c", true),
         ("echo x > vendor/lib.c", false),
         ("echo x > vendor/new.c", false),
@@ -30,7 +31,7 @@ fn what_is_granted_works_and_what_is_denied_does_not() {
         ("echo x > .mcp.json", false),
         ("echo x > .claude/settings.json", false),
         ("cd / && echo x > /new", false),
-        ("read line < /etc/shadow", false),
+        (&format!("read line < {ACCOUNT_SECRETS}"), false),
         ("read line < /etc/passwd", true),
     ] {
         let ran = workspace.exec(line);
@@ -70,11 +71,15 @@ fn the_environment_is_the_manifests() {
     workspace.compiled("root \"$workspace\" read-only\nenv { set COLOUR \"blue\"; pass PALISADE_TEST }");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
     command.env("PALISADE_TEST", "passed").env("OTHER", "leaked").current_dir(workspace.path("project"));
-    let output = command.args(["exec", "../agent.manifest.yaml", "-c", "export -p"]).output().unwrap();
+    command.env("TMPDIR", workspace.path("outside"));
+    let line = "echo \"$COLOUR $PALISADE_TEST $HOME ${OTHER-unset}\"; echo \"$TMPDIR\"; export -p";
+    let output = command.args(["exec", "../agent.manifest.yaml", "-c", line]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("COLOUR='blue'") && text.contains("PALISADE_TEST='passed'"), "{text}");
-    assert!(text.contains("HOME='/var/empty'") && text.contains("TMPDIR='/tmp'"), "{text}");
-    assert!(!text.contains("OTHER"), "{text}");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("blue passed /var/empty unset"));
+    let temporary = std::path::Path::new(lines.next().unwrap());
+    assert!(temporary.is_absolute() && !temporary.starts_with(workspace.path("")), "{text}");
+    assert!(!text.contains("OTHER") && !text.contains("leaked"), "{text}");
 }
 
 #[test]
@@ -180,7 +185,7 @@ fn why_says_what_the_kernel_does() {
         "vendor/lib.c",
         "../outside/note",
         "/etc/passwd",
-        "/etc/shadow",
+        ACCOUNT_SECRETS,
     ] {
         for (operation, line) in [("read", format!("read line < {path}")), ("write", format!(": >> {path}"))]
         {

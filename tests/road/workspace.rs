@@ -1,5 +1,6 @@
 //! A workspace in a temporary directory, and the program run on it.
 
+use crate::system::PLACE;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ impl From<Output> for Ran {
 impl Workspace {
     /// A workspace `project` with a source file, a key and a directory of third-party code; beside it, a file that nothing grants.
     pub fn new() -> Self {
-        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let directory = tempfile::tempdir_in(PLACE).unwrap();
         let workspace = Self { directory };
         for (path, text) in [
             ("project/src/main.c", "int main;\n"),

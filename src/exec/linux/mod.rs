@@ -12,7 +12,7 @@ mod seccomp;
 mod supervise;
 mod watch;
 
-use super::{Command, Note, Outcome, Refusal};
+use super::{Command, Note, Outcome, Refusal, Seatbelt};
 use crate::manifest::{Limits, Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
@@ -36,9 +36,6 @@ use watch::Watch;
 
 /// After a wrap, pids are given from here on (`RESERVED_PIDS`, kernel/pid.c), so this many do not count towards a limit.
 const RESERVED_PIDS: u64 = 300;
-/// How a process ends that has used up its time, or writes past a file's limit (setrlimit(2)).
-const CPU_EXCEEDED: i32 = 128 + libc::SIGXCPU;
-const FILE_TOO_LARGE: i32 = 128 + libc::SIGXFSZ;
 /// Less than the highest `pid_max` (proc_sys_kernel(5)).
 const MOST_PROCESSES: u64 = 1 << 21;
 
@@ -46,7 +43,12 @@ const MOST_PROCESSES: u64 = 1 << 21;
 ///
 /// # Errors
 /// Where a wall cannot be built. Nothing was run then.
-pub fn run(manifest: &Manifest, command: &Command, rules: &[Rule]) -> Result<Outcome, Refusal> {
+pub fn run(
+    manifest: &Manifest,
+    _: Seatbelt<'_>,
+    command: &Command,
+    rules: &[Rule],
+) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
     let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
@@ -244,57 +246,26 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
 }
 
 fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
-    let (code, message, help) = match end {
-        End::Code(CPU_EXCEEDED) if limits.cpu_ms.is_some() => {
-            (124, "killed: a process used up its processor time".to_owned(), "raise `cpu` in `limits`".into())
-        }
-        End::Code(FILE_TOO_LARGE) if limits.file_size_bytes.is_some() => {
-            (124, "killed: a file grew beyond the limit".to_owned(), "raise `file-size` in `limits`".into())
-        }
-        End::Code(code) => return Ok(Outcome { code, notes: Vec::new() }),
-        End::Killed(Kill::Lost(error)) => (
-            Refusal::CODE,
-            format!("killed: its output could not be passed on: {}", io::Error::from(error)),
-            "give it somewhere to go".to_owned(),
-        ),
-        End::Failed(failure) if failure.stage == Stage::Exec => return Ok(not_started(&failure, command)),
+    Ok(match end {
+        End::Code(code) => Outcome::of(code).limited(limits),
+        End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
+        End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
         End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
-        End::Killed(Kill::Time(limit)) => {
-            (124, format!("killed: time limit {}", seconds(limit)), "raise `time` in `limits`".into())
-        }
-        End::Killed(Kill::Output(limit)) => {
-            (124, format!("killed: output limit {limit} bytes"), "raise `output` in `limits`".into())
-        }
+        End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
+        End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         // Said, with where it was moved to, by whoever looks after such paths.
-        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => {
-            return Ok(Outcome { code: Refusal::CODE, notes: Vec::new() });
-        }
-        End::Killed(Kill::Replaced(path)) => (
+        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => Outcome::of(Refusal::CODE),
+        End::Killed(Kill::Replaced(path)) => Outcome::said(
             Refusal::CODE,
             format!("violation: protected path `{path}` was replaced on the host while the command ran"),
-            "the command was ended, but may have seen the old or the new file: change such files between runs".to_owned(),
+            "the command was ended, but may have seen the old or the new file: change such files between runs",
         ),
-    };
-    Ok(Outcome { code, notes: vec![Note { message, help: Some(help) }] })
+    })
 }
 
-/// As shells do: 127 where there is no such program, 126 where it may not be run.
 fn not_started(failure: &Failure, command: &Command) -> Outcome {
-    let name = command.name().to_string_lossy().into_owned();
-    let error = io::Error::from_raw_os_error(failure.errno);
-    let (code, reason) = match failure.errno {
-        libc::ENOENT => (127, "not found".to_owned()),
-        _ => (126, error.to_string()),
-    };
-    let help = Some("only the tools listed in the profile may be started".to_owned());
-    Outcome { code, notes: vec![Note { message: format!("cannot run `{name}`: {reason}"), help }] }
-}
-
-fn seconds(limit: Duration) -> String {
-    let milliseconds = limit.as_millis();
-    if milliseconds.is_multiple_of(1000) {
-        format!("{} s", milliseconds / 1000)
-    } else {
-        format!("{milliseconds} ms")
+    match failure.errno {
+        libc::ENOENT => Outcome::not_started(command, 127, "not found"),
+        errno => Outcome::not_started(command, 126, &io::Error::from_raw_os_error(errno).to_string()),
     }
 }

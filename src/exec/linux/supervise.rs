@@ -1,20 +1,16 @@
 //! Waits for the sandbox to end, keeps its limits, and ends it where it must not go on.
 
+use super::super::pump::{Pumps, Turn};
 use super::init::code;
 use super::report::Failure;
 use super::watch::Watch;
 use crate::sys::linux::{NOTIFIED, Signals};
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, pidfd_send_signal, waitpid};
 use std::time::{Duration, Instant};
-
-/// How much is read at once.
-const CHUNK: usize = 64 * 1024;
-/// What a pipe that says it can be written takes without blocking (`PIPE_BUF`, pipe(7)).
-const WRITE: usize = 4096;
 
 /// Why the supervisor ended the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +33,6 @@ pub enum End {
     Killed(Kill),
 }
 
-/// One stream of the command that is counted.
-#[derive(Debug)]
-struct Pump {
-    from: Option<OwnedFd>,
-    to: BorrowedFd<'static>,
-    waiting: Vec<u8>,
-}
-
 /// A running sandbox.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -54,9 +42,7 @@ pub struct Sandbox {
     signals: Signals,
     watch: Watch,
     deadline: Option<(Instant, Duration)>,
-    pumps: Vec<Pump>,
-    limit: u64,
-    left: u64,
+    pumps: Pumps,
     failure: Option<Failure>,
     killed: Option<Kill>,
     /// Signals that were passed on already.
@@ -74,9 +60,7 @@ impl Sandbox {
             signals,
             watch,
             deadline: None,
-            pumps: Vec::new(),
-            limit: 0,
-            left: 0,
+            pumps: Pumps::default(),
             failure: None,
             killed: None,
             passed: 0,
@@ -90,9 +74,7 @@ impl Sandbox {
 
     /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
     pub fn output_limit(&mut self, limit: u64, output: OwnedFd, errors: OwnedFd) {
-        (self.limit, self.left) = (limit, limit);
-        let pump = |from, to| Pump { from: Some(from), to, waiting: Vec::new() };
-        self.pumps = vec![pump(output, rustix::stdio::stdout()), pump(errors, rustix::stdio::stderr())];
+        self.pumps = Pumps::new(limit, output, errors);
     }
 
     /// Waits for the end.
@@ -113,14 +95,18 @@ impl Sandbox {
     }
 
     fn watch_over(&mut self) -> Result<(), Errno> {
-        while self.ended.is_none() || self.pumps.iter().any(|pump| !pump.is_done()) {
+        while self.ended.is_none() || !self.pumps.is_done() {
             let ready = self.poll()?;
             for event in ready {
                 match event {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
                     Event::Mounts => self.check_paths(),
-                    Event::Pump(at) => self.pump(at)?,
+                    Event::Pump(at) => match self.pumps.turn(at)? {
+                        Turn::Passed => {}
+                        Turn::OverLimit => self.end(Kill::Output(self.pumps.limit())),
+                        Turn::Lost(error) => self.end(Kill::Lost(error)),
+                    },
                     Event::Ended => self.collect()?,
                 }
             }
@@ -149,13 +135,7 @@ impl Sandbox {
         if let Some(mounts) = self.watch.mounts() {
             sources.push((mounts, PollFlags::PRI, Event::Mounts));
         }
-        for (at, pump) in self.pumps.iter().enumerate() {
-            if !pump.waiting.is_empty() {
-                sources.push((pump.to, PollFlags::OUT, Event::Pump(at)));
-            } else if let Some(from) = &pump.from {
-                sources.push((from.as_fd(), PollFlags::IN, Event::Pump(at)));
-            }
-        }
+        sources.extend(self.pumps.sources().map(|(at, fd, flags)| (fd, flags, Event::Pump(at))));
         if self.ended.is_none() {
             sources.push((self.pidfd.as_fd(), PollFlags::IN, Event::Ended));
         }
@@ -217,38 +197,6 @@ impl Sandbox {
         }
     }
 
-    fn pump(&mut self, at: usize) -> Result<(), Errno> {
-        let Some(pump) = self.pumps.get_mut(at) else { return Ok(()) };
-        if !pump.waiting.is_empty() {
-            if let Some(error) = pump.write() {
-                self.end(Kill::Lost(error));
-            }
-            return Ok(());
-        }
-        let Some(from) = &pump.from else { return Ok(()) };
-        let mut bytes = vec![0; CHUNK];
-        let length = match rustix::io::read(from, &mut bytes) {
-            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
-            length => length?,
-        };
-        if length == 0 {
-            pump.from = None;
-            return Ok(());
-        }
-        let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(length);
-        bytes.truncate(fits);
-        self.left -= fits as u64;
-        pump.waiting = bytes;
-        if fits < length {
-            self.end(Kill::Output(self.limit));
-            // What was within the limit still goes out; nothing more is read.
-            for pump in &mut self.pumps {
-                pump.from = None;
-            }
-        }
-        Ok(())
-    }
-
     fn collect(&mut self) -> Result<(), Errno> {
         match waitpid(Some(self.pid), WaitOptions::empty()) {
             Ok(Some((_, status))) => {
@@ -271,29 +219,6 @@ impl Sandbox {
             // It may have ended by itself in this moment.
             let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
         }
-    }
-}
-
-impl Pump {
-    fn is_done(&self) -> bool {
-        self.from.is_none() && self.waiting.is_empty()
-    }
-
-    /// Writes what can be written without waiting for whoever reads it. Gives the error of output that is lost, other than to a
-    /// reader who has gone away.
-    fn write(&mut self) -> Option<Errno> {
-        let next = self.waiting.get(..WRITE).unwrap_or(&self.waiting);
-        match rustix::io::write(self.to, next) {
-            Ok(written) => drop(self.waiting.drain(..written)),
-            Err(Errno::INTR | Errno::AGAIN) => {}
-            // Closing our end tells the command so.
-            Err(error) => {
-                self.waiting.clear();
-                self.from = None;
-                return Some(error).filter(|error| *error != Errno::PIPE);
-            }
-        }
-        None
     }
 }
 

@@ -1,0 +1,204 @@
+//! The part that only a Mac can do: starting sandbox-exec(1), and asking the kernel about processes.
+
+use super::super::pump::Pumps;
+use super::super::{Command, Outcome, Refusal, Seatbelt};
+use super::limits::User;
+use super::scratch::Scratch;
+use super::supervise::{Ended, Running, watch_over};
+use super::sweep::{Processes, sweep};
+use super::{artifact, invocation, limits, outcome, program, scratch};
+use crate::manifest::Manifest;
+use crate::plan::{Decider, Rule, Spelling};
+use crate::sys::macos::{self, Signals};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, FdFlags};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getrlimit, getuid, kill_process, kill_process_group,
+    waitid,
+};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// How long a killed process is given to go away before it is looked for again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Where the scratch may be: the user's own temporary directory, else the one of all.
+const SHARED_TEMPORARY: &str = "/private/tmp";
+
+/// Runs a command whose manifest was checked already.
+///
+/// # Errors
+/// Where a wall cannot be built. Nothing was run then.
+pub fn run(
+    manifest: &Manifest,
+    seatbelt: Seatbelt<'_>,
+    command: &Command,
+    rules: &[Rule],
+) -> Result<Outcome, Refusal> {
+    let profile = artifact::read(manifest, seatbelt)?;
+    let prepared = command.prepare(manifest)?;
+    let decider = Decider::new(rules, Spelling::Folded);
+    let program = match program::choose(&prepared.programs, &manifest.working_directory, &decider) {
+        Ok(program) => program,
+        Err(failure) => return Ok(Outcome::not_started(command, failure.code, failure.reason)),
+    };
+    super::super::hardlinks::check(manifest)?;
+    let user = User { root: getuid().is_root(), processes: macos::processes_of(getuid().as_raw()) };
+    let resources = limits::resources(&manifest.limits, user, |resource| getrlimit(resource).maximum)?;
+    let candidates = macos::user_temporary_directory().into_iter().chain([PathBuf::from(SHARED_TEMPORARY)]);
+    let place = scratch::place(candidates, &manifest.roots)?;
+    let scratch =
+        Scratch::make(&place, &profile).map_err(Refusal::system(format!("cannot write to `{place}`")))?;
+
+    let signals = Signals::block(&[Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT])
+        .map_err(Refusal::system("cannot wait for signals"))?;
+    macos::close_on_exec_from(3)
+        .map_err(Refusal::system("cannot close what the command must not inherit"))?;
+    let mut start = std::process::Command::new(invocation::SANDBOX_EXEC);
+    start
+        .args(invocation::arguments(&scratch, &program, &prepared.arguments))
+        .env_clear()
+        .envs(invocation::environment(prepared.environment, &scratch))
+        .current_dir(&manifest.working_directory);
+    let pumps = match manifest.limits.output_bytes {
+        None => Pumps::default(),
+        Some(limit) => {
+            let pipe = || pipe().map_err(Refusal::system("cannot make a pipe"));
+            let ((output, to_output), (errors, to_errors)) = (pipe()?, pipe()?);
+            start.stdout(Stdio::from(to_output)).stderr(Stdio::from(to_errors));
+            Pumps::new(limit, output, errors)
+        }
+    };
+    macos::prepare_child(&mut start, resources, &signals);
+    let child =
+        start.spawn().map_err(Refusal::system(format!("cannot run `{}`", invocation::SANDBOX_EXEC)))?;
+    // Our copies of the child's ends, so that the pipes close with it.
+    drop(start);
+    let mut sandbox = Sandbox { child, signals, scratch, launcher: None, swept: Ok(Vec::new()) };
+    let waited = watch_over(&mut sandbox, pumps, manifest.limits.time_ms.map(Duration::from_millis));
+    sandbox.conclude(waited)
+}
+
+/// A pipe whose ends close on exec. Nothing else runs in this process that could fork in between.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = rustix::pipe::pipe()?;
+    for end in [&read, &write] {
+        rustix::io::fcntl_setfd(end, FdFlags::CLOEXEC)?;
+    }
+    Ok((read, write))
+}
+
+/// A running command.
+struct Sandbox {
+    child: Child,
+    signals: Signals,
+    scratch: Scratch,
+    /// Whether the process was still sandbox-exec when it ended.
+    launcher: Option<bool>,
+    swept: io::Result<Vec<i32>>,
+}
+
+impl Sandbox {
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Tidies up and says how it ended.
+    fn conclude(mut self, waited: Result<super::supervise::End, Errno>) -> Result<Outcome, Refusal> {
+        // Only now its number may become another's.
+        let _ = self.child.wait();
+        let removed = self.scratch.remove();
+        let end = waited.map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
+        let mut outcome = outcome::outcome(end, self.launcher)?;
+        match self.swept {
+            Ok(left) if left.is_empty() => {}
+            Ok(left) => outcome::left_running(&mut outcome, &left),
+            Err(error) => outcome::not_swept(&mut outcome, &error),
+        }
+        if let Err((path, error)) = removed {
+            outcome::left_behind(&mut outcome, &path, &error);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Running for Sandbox {
+    fn events(&self) -> BorrowedFd<'_> {
+        self.signals.as_fd()
+    }
+
+    fn signals(&mut self) -> Vec<i32> {
+        std::iter::from_fn(|| self.signals.next())
+            .filter(|signal| *signal != Signal::CHILD.as_raw())
+            .collect()
+    }
+
+    fn ended(&mut self) -> Result<Option<Ended>, Errno> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = match waitid(WaitId::Pid(self.pid()), options) {
+            Err(Errno::INTR) => return Ok(None),
+            status => status?,
+        };
+        let ended = status.as_ref().and_then(ending);
+        if ended.is_some() {
+            let name = macos::command_name(self.pid().as_raw_pid());
+            let launcher = std::path::Path::new(invocation::SANDBOX_EXEC).file_name();
+            self.launcher = name.map(|name| Some(name.as_os_str()) == launcher);
+        }
+        Ok(ended)
+    }
+
+    fn pass(&self, signal: i32) -> bool {
+        Signal::from_named_raw(signal).is_some_and(|signal| kill_process_group(self.pid(), signal).is_ok())
+    }
+
+    fn kill(&self) {
+        // There may be nobody left in it.
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+    }
+
+    fn sweep(&mut self) {
+        let (path, sentinel) = (self.scratch.path().as_str(), self.scratch.sentinel());
+        self.swept = sweep(&Machine { scratch: &self.scratch }, path, &sentinel);
+    }
+}
+
+fn ending(status: &WaitIdStatus) -> Option<Ended> {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Some(Ended::Exited(code)),
+        (None, Some(signal)) => Some(Ended::Killed(signal)),
+        (None, None) => None,
+    }
+}
+
+/// All processes of this machine.
+struct Machine<'a> {
+    scratch: &'a Scratch,
+}
+
+impl Processes for Machine<'_> {
+    fn all(&self) -> io::Result<Vec<i32>> {
+        macos::all_processes()
+    }
+
+    fn may_read(&self, process: i32, path: &str) -> Option<bool> {
+        macos::may_read(process, path)
+    }
+
+    fn kill(&self, process: i32) {
+        if let Some(pid) = Pid::from_raw(process) {
+            // It may have gone.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    fn restore(&self) -> io::Result<()> {
+        self.scratch.restore()
+    }
+
+    fn pause(&self) {
+        std::thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,172 @@
+//! Passes the command's two output streams on, and counts them where their bytes are limited. The same on every system.
+
+use rustix::event::PollFlags;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+/// What a pipe that says it can be written takes without blocking (`PIPE_BUF`, pipe(7); POSIX asks for 512 at least, macOS has that).
+const WRITE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+
+/// Both streams, with what is left of their common limit. Without a limit there are none: the command has the caller's own.
+#[derive(Debug, Default)]
+pub struct Pumps {
+    pumps: Vec<Pump>,
+    limit: u64,
+    left: u64,
+}
+
+/// What moving one piece came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    Passed,
+    /// It went over the limit: what was within it still goes out, nothing more is read.
+    OverLimit,
+    /// It could not be written, other than since its reader has gone away.
+    Lost(Errno),
+}
+
+#[derive(Debug)]
+struct Pump {
+    from: Option<OwnedFd>,
+    to: BorrowedFd<'static>,
+    waiting: Vec<u8>,
+}
+
+impl Pumps {
+    /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
+    pub fn new(limit: u64, output: OwnedFd, errors: OwnedFd) -> Self {
+        Self::between(limit, [(output, rustix::stdio::stdout()), (errors, rustix::stdio::stderr())])
+    }
+
+    fn between(limit: u64, streams: [(OwnedFd, BorrowedFd<'static>); 2]) -> Self {
+        let pump = |(from, to)| Pump { from: Some(from), to, waiting: Vec::new() };
+        Self { pumps: streams.map(pump).into(), limit, left: limit }
+    }
+
+    /// Bytes of both streams together.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// What each of them waits for, by the number that [`Pumps::turn`] takes.
+    pub fn sources(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>, PollFlags)> {
+        self.pumps.iter().enumerate().filter_map(|(at, pump)| {
+            if !pump.waiting.is_empty() {
+                return Some((at, pump.to, PollFlags::OUT));
+            }
+            pump.from.as_ref().map(|from| (at, from.as_fd(), PollFlags::IN))
+        })
+    }
+
+    /// Whether everything has been passed on and nothing more can come.
+    pub fn is_done(&self) -> bool {
+        self.pumps.iter().all(Pump::is_done)
+    }
+
+    /// Moves one piece of one stream.
+    ///
+    /// # Errors
+    /// As read(2).
+    pub fn turn(&mut self, at: usize) -> Result<Turn, Errno> {
+        let Some(pump) = self.pumps.get_mut(at) else { return Ok(Turn::Passed) };
+        if !pump.waiting.is_empty() {
+            return Ok(pump.write().map_or(Turn::Passed, Turn::Lost));
+        }
+        let Some(from) = &pump.from else { return Ok(Turn::Passed) };
+        let mut bytes = vec![0; CHUNK];
+        let length = match rustix::io::read(from, &mut bytes) {
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(Turn::Passed),
+            length => length?,
+        };
+        if length == 0 {
+            pump.from = None;
+            return Ok(Turn::Passed);
+        }
+        let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(length);
+        bytes.truncate(fits);
+        self.left -= fits as u64;
+        pump.waiting = bytes;
+        if fits == length {
+            return Ok(Turn::Passed);
+        }
+        for pump in &mut self.pumps {
+            pump.from = None;
+        }
+        Ok(Turn::OverLimit)
+    }
+}
+
+impl Pump {
+    fn is_done(&self) -> bool {
+        self.from.is_none() && self.waiting.is_empty()
+    }
+
+    /// Writes what can be written without waiting for whoever reads it; gives the error of what is lost.
+    fn write(&mut self) -> Option<Errno> {
+        let next = self.waiting.get(..WRITE).unwrap_or(&self.waiting);
+        match rustix::io::write(self.to, next) {
+            Ok(written) => drop(self.waiting.drain(..written)),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            // Closing our end tells the command so.
+            Err(error) => {
+                self.waiting.clear();
+                self.from = None;
+                return Some(error).filter(|error| *error != Errno::PIPE);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::io::{Read as _, Seek as _};
+
+    /// Pumps that write into two files, which live as long as the test program.
+    pub fn into_files(limit: u64, output: OwnedFd, errors: OwnedFd) -> (Pumps, [&'static std::fs::File; 2]) {
+        let file = || &*Box::leak(Box::new(tempfile::tempfile().unwrap()));
+        let files = [file(), file()];
+        (Pumps::between(limit, [(output, files[0].as_fd()), (errors, files[1].as_fd())]), files)
+    }
+
+    pub fn text(mut file: &std::fs::File) -> String {
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn both_streams_are_counted_together_and_cut_exactly() {
+        let (output, to_output) = rustix::pipe::pipe().unwrap();
+        let (errors, to_errors) = rustix::pipe::pipe().unwrap();
+        let (mut pumps, files) = into_files(7, output, errors);
+        rustix::io::write(&to_output, b"abcd").unwrap();
+        rustix::io::write(&to_errors, b"efghij").unwrap();
+        assert!(pumps.turn(0).unwrap() == Turn::Passed && pumps.turn(0).unwrap() == Turn::Passed);
+        assert!(pumps.turn(1).unwrap() == Turn::OverLimit, "six bytes where three are left");
+        assert!(!pumps.is_done(), "three of them still go out");
+        assert!(pumps.turn(1).unwrap() == Turn::Passed);
+        assert!(pumps.is_done());
+        assert_eq!(files.map(text), ["abcd", "efg"]);
+    }
+
+    #[test]
+    fn the_limit_itself_is_not_over_it() {
+        let (output, to_output) = rustix::pipe::pipe().unwrap();
+        let (errors, to_errors) = rustix::pipe::pipe().unwrap();
+        let (mut pumps, files) = into_files(4, output, errors);
+        rustix::io::write(&to_output, b"abcd").unwrap();
+        drop((to_output, to_errors));
+        while !pumps.is_done() {
+            let ready: Vec<usize> = pumps.sources().map(|(at, ..)| at).collect();
+            for at in ready {
+                assert!(pumps.turn(at).unwrap() == Turn::Passed);
+            }
+        }
+        assert_eq!(files.map(text), ["abcd", ""]);
+    }
+}
