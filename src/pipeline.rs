@@ -54,6 +54,8 @@ pub struct Artifact {
 pub enum CompileError {
     #[error(transparent)]
     Manifest(#[from] manifest::ManifestError),
+    #[error("internal error: the profile that was written does not mean what was planned, so nothing is: {0}")]
+    Seatbelt(#[from] emit::validate::Difference),
 }
 
 /// Walks the road up to the plan, and lints it if every statement was understood.
@@ -180,16 +182,23 @@ pub fn compile(
     let seatbelt = match plan.target {
         System::Linux => None,
         System::Macos => match emit::seatbelt(plan, &policy.name.value) {
-            Ok(text) => Some(text),
+            Ok(seatbelt) => {
+                emit::validate::check(plan, &seatbelt)?;
+                Some(seatbelt)
+            }
             Err(error) => {
                 return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string())));
             }
         },
     };
     let checks = lint::names();
-    let beside = seatbelt.as_deref().map(|text| (seatbelt_name, text));
+    let beside = seatbelt.as_ref().map(|seatbelt| manifest::Beside {
+        name: seatbelt_name,
+        text: &seatbelt.text,
+        parameters: &seatbelt.parameters,
+    });
     let manifest = manifest::build(policy, plan, sources, host.architecture(), beside, &checks);
-    Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt }))
+    Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt: seatbelt.map(|it| it.text) }))
 }
 
 /// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
@@ -214,10 +223,5 @@ fn not_yet(policy: &Policy) -> Option<Finding> {
         );
         return Some(finding.at(seatbelt.span, "stated here"));
     }
-    let need = policy.needs.first()?;
-    let finding = refuse(
-        "`needs` cannot be compiled for macos yet",
-        "state it inside `on linux { … }`, or leave it out",
-    );
-    Some(finding.at(need.span, "stated here"))
+    None
 }

@@ -176,7 +176,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     let shell = finder.shell();
     let base = match policy.target {
         System::Linux => system::linux::base(host, policy.network(), policy.ipc(), &need_names(policy)),
-        System::Macos => system::macos::base(host, policy.network()),
+        System::Macos => system::macos::base(host, policy.network(), &need_names(policy)),
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),

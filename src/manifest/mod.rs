@@ -6,7 +6,7 @@
 mod build;
 mod text;
 
-pub use build::build;
+pub use build::{Beside, build};
 pub use text::{ManifestError, hex, read, write};
 
 use crate::host::Identity;
@@ -36,6 +36,9 @@ pub struct Manifest {
     /// The `.sb` beside this file; only for macOS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seatbelt: Option<Source>,
+    /// Parameters that the `.sb` takes beside that of the private directory, by name: paths without a safe spelling in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_of_seatbelt: BTreeMap<String, String>,
     pub workspace: Utf8PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,

@@ -22,6 +22,7 @@ pub mod words;
 pub use diagnose::shown;
 pub use format::format;
 pub use load::{LoadError, load};
+pub use strings::is_hidden;
 pub use parser::{MAX_FINDINGS, Parsed, parse};
 pub use words::nearest;
 

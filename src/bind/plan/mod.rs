@@ -18,7 +18,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for the private directory of a command on macOS, whose real path is made anew for each command and travels as a parameter.
-pub const SCRATCH_PARAMETER: &str = "/palisade-scratch";
+/// Nothing can lie below a device, so no root is ever there.
+pub const SCRATCH_PARAMETER: &str = "/dev/null/palisade-scratch";
 
 /// Where the private temporary directory may be on Linux; the first that no root holds is taken.
 const SCRATCH_PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/run/palisade"];
