@@ -54,7 +54,9 @@ pub struct Artifact {
 pub enum CompileError {
     #[error(transparent)]
     Manifest(#[from] manifest::ManifestError),
-    #[error("internal error: the profile that was written does not mean what was planned, so nothing is: {0}")]
+    #[error(
+        "internal error: the profile that was written does not mean what was planned, so nothing is: {0}"
+    )]
     Seatbelt(#[from] emit::validate::Difference),
 }
 
@@ -212,16 +214,6 @@ fn not_yet(policy: &Policy) -> Option<Finding> {
             "state `network off`, or `network all` where the command may reach every host",
         );
         return Some(finding.at(network.span, "stated here"));
-    }
-    if policy.target != System::Macos {
-        return None;
-    }
-    if let Some(seatbelt) = policy.seatbelt.first() {
-        let finding = refuse(
-            "a `seatbelt` rule cannot be compiled yet: nothing in this version reads it to say what it opens",
-            "leave it out; what the other statements grant is compiled",
-        );
-        return Some(finding.at(seatbelt.span, "stated here"));
     }
     None
 }

@@ -8,6 +8,7 @@ pub mod gitignored;
 pub mod guards;
 pub mod links;
 pub mod plan;
+pub mod seatbelt;
 pub mod subject;
 pub mod system;
 pub mod tools;
@@ -147,6 +148,8 @@ pub struct Binding {
     pub shell: Lookup,
     pub links: Vec<LinkFact>,
     pub base: Base,
+    /// In the policy's order: the rules of each `seatbelt` statement, or why it is not taken.
+    pub seatbelt: Vec<Result<Vec<seatbelt::RawRule>, Vec<String>>>,
 }
 
 /// Looks up every statement of `policy` on `host`. `own` files are guarded wherever they lie in a writable root.
@@ -190,6 +193,10 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
         shell,
         links: Vec::new(),
         base,
+        seatbelt: match policy.target {
+            System::Macos => policy.seatbelt.iter().map(|stated| seatbelt::read(&stated.rule)).collect(),
+            System::Linux => Vec::new(),
+        },
     };
     let default = || {
         let workspace = PolicyPath { path: policy.workspace.clone(), span: policy.name.span };

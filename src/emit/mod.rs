@@ -1,7 +1,7 @@
 //! In: a plan. Out: the text of a `.sb` file, Seatbelt's own profile language, meant to be read by people first, and proof that it means
 //! the plan: `validate` reads it back.
 
-mod operations;
+pub mod operations;
 mod quote;
 mod rules;
 mod services;
@@ -12,7 +12,7 @@ pub mod validate;
 pub use quote::Unspeakable;
 
 use crate::bind::plan::SCRATCH_PARAMETER;
-use crate::plan::{OriginKind, Plan};
+use crate::plan::{OriginKind, Plan, PlannedSeatbelt};
 use camino::{Utf8Path, Utf8PathBuf};
 use quote::{Texts, comment};
 use std::collections::BTreeMap;
@@ -66,8 +66,17 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
             let _ = writeln!(text, "(allow {}{filter}){reason}", rule.operations.join(" "));
         }
     }
+    let mut raw = Some(&plan.seatbelt).filter(|rules| !rules.is_empty());
     for kind in plan.rules.chunk_by(|a, b| a.origin.kind == b.origin.kind) {
         let Some(first) = kind.first() else { continue };
+        if first.origin.kind >= OriginKind::Seatbelt
+            && let Some(rules) = raw.take()
+        {
+            write_raw(&mut text, rules);
+        }
+        if first.origin.kind == OriginKind::Seatbelt {
+            continue;
+        }
         section(&mut text, title(first.origin.kind));
         rules::write(&mut text, &mut texts, kind)?;
         if first.origin.kind == OriginKind::Scratch {
@@ -77,6 +86,9 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
             );
         }
     }
+    if let Some(rules) = raw.take() {
+        write_raw(&mut text, rules);
+    }
     section(&mut text, "how the command's own processes are told from others, last of all");
     let sentinel = texts.path(&sentinel())?;
     let _ = writeln!(
@@ -85,6 +97,14 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
         SENTINEL_OPERATIONS.join(" ")
     );
     Ok(Seatbelt { text, parameters: texts.parameters })
+}
+
+/// Before guards and denials, so that it lifts none.
+fn write_raw(text: &mut String, rules: &[PlannedSeatbelt]) {
+    section(text, title(OriginKind::Seatbelt));
+    for rule in rules {
+        let _ = writeln!(text, "{}  ; {}", rule.text, comment(&rule.origin.text));
+    }
 }
 
 fn sentinel() -> Utf8PathBuf {
@@ -114,6 +134,7 @@ fn title(kind: OriginKind) -> &'static str {
         OriginKind::Root => "roots",
         OriginKind::Worktree => "the repository of a linked worktree",
         OriginKind::Executable => "programs in roots",
+        OriginKind::Seatbelt => "rules that the profile states itself",
         OriginKind::Guard => "guards",
         OriginKind::Pin => "what keeps protected paths where they are",
         OriginKind::Denial => "denials",

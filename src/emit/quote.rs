@@ -116,10 +116,7 @@ mod tests {
         let mut texts = Texts::default();
         let scratch = Utf8Path::new(SCRATCH_PARAMETER);
         assert_eq!(texts.path(scratch).unwrap(), "(param \"SCRATCH\")");
-        assert_eq!(
-            texts.path(&scratch.join("a b")).unwrap(),
-            "(string-append (param \"SCRATCH\") \"/a b\")"
-        );
+        assert_eq!(texts.path(&scratch.join("a b")).unwrap(), "(string-append (param \"SCRATCH\") \"/a b\")");
         assert_eq!(texts.path(Utf8Path::new("/dev/null")).unwrap(), "\"/dev/null\"");
     }
 }

@@ -42,15 +42,31 @@ const START: [(&[&str], &str, &str); 19] = [
     (&["file-ioctl"], "(literal \"/dev/dtracehelper\")", "the loader tells of probes"),
     (&["mach-lookup"], "(global-name \"com.apple.system.opendirectoryd.libinfo\")", "who the user is"),
     (&["mach-lookup"], "(global-name \"com.apple.system.DirectoryService.libinfo_v1\")", "who the user is"),
-    (&["mach-lookup"], "(global-name \"com.apple.system.notification_center\")", "changes of time zone and settings"),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.system.notification_center\")",
+        "changes of time zone and settings",
+    ),
     (&["mach-lookup"], "(global-name \"com.apple.system.logger\")", "the system's log"),
     (&["mach-lookup"], "(global-name \"com.apple.logd\")", "the system's log"),
     (&["mach-lookup"], "(global-name \"com.apple.logd.events\")", "the system's log"),
     (&["mach-lookup"], "(global-name \"com.apple.diagnosticd\")", "the system's log"),
-    (&["mach-lookup"], "(global-name \"com.apple.cfprefsd.agent\")", "settings, which user-preference-read decides"),
-    (&["mach-lookup"], "(global-name \"com.apple.cfprefsd.daemon\")", "settings, which user-preference-read decides"),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.cfprefsd.agent\")",
+        "settings, which user-preference-read decides",
+    ),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.cfprefsd.daemon\")",
+        "settings, which user-preference-read decides",
+    ),
     (&["mach-lookup"], "(global-name \"com.apple.bsd.dirhelper\")", "where temporary files go"),
-    (&["mach-lookup"], "(global-name \"com.apple.secinitd\")", "asked by programs with entitlements as they start"),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.secinitd\")",
+        "asked by programs with entitlements as they start",
+    ),
     (
         &["ipc-posix-shm-read-data"],
         "(ipc-posix-name \"apple.shm.notification_center\")",
@@ -155,8 +171,16 @@ const NETWORK: [(&[&str], &str, &str); 12] = [
     (&["mach-lookup"], "(global-name \"com.apple.trustd\")", "TLS: which certificates are trusted"),
     (&["mach-lookup"], "(global-name \"com.apple.trustd.agent\")", "TLS: which certificates are trusted"),
     (&["mach-lookup"], "(global-name \"com.apple.SystemConfiguration.configd\")", "proxies and interfaces"),
-    (&["mach-lookup"], "(global-name \"com.apple.SystemConfiguration.DNSConfiguration\")", "name look-up: which servers are asked"),
-    (&["mach-lookup"], "(global-name \"com.apple.SystemConfiguration.SCNetworkReachability\")", "whether there is a network"),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.SystemConfiguration.DNSConfiguration\")",
+        "name look-up: which servers are asked",
+    ),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.SystemConfiguration.SCNetworkReachability\")",
+        "whether there is a network",
+    ),
 ];
 
 const SHARED_MEMORY: [(&[&str], &str, &str); 2] = [
@@ -183,7 +207,11 @@ fn need(name: &str) -> &'static [(&'static [&'static str], &'static str, &'stati
         )],
         "process-list" => &[
             (&["process-info*"], "", "about every process"),
-            (&["sysctl-read"], "(sysctl-name-prefix \"kern.proc.\")", "about every process, arguments left out"),
+            (
+                &["sysctl-read"],
+                "(sysctl-name-prefix \"kern.proc.\")",
+                "about every process, arguments left out",
+            ),
             (&["mach-lookup"], "(global-name \"com.apple.sysmond\")", "about every process"),
         ],
         "semaphores" => &[
@@ -209,8 +237,16 @@ fn need(name: &str) -> &'static [(&'static [&'static str], &'static str, &'stati
             (&["mach-lookup"], "(global-name \"com.apple.trustd.agent\")", "which certificates are trusted"),
         ],
         "user-names" => &[
-            (&["mach-lookup"], "(global-name \"com.apple.system.opendirectoryd.libinfo\")", "names of users and groups"),
-            (&["mach-lookup"], "(global-name \"com.apple.system.opendirectoryd.membership\")", "who is in which group"),
+            (
+                &["mach-lookup"],
+                "(global-name \"com.apple.system.opendirectoryd.libinfo\")",
+                "names of users and groups",
+            ),
+            (
+                &["mach-lookup"],
+                "(global-name \"com.apple.system.opendirectoryd.membership\")",
+                "who is in which group",
+            ),
         ],
         _ => &[],
     }

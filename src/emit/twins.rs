@@ -52,7 +52,8 @@ fn is_folded(spelling: Spelling, path: &Utf8Path, other: &Utf8Path) -> bool {
 
 /// Whether a grant reaches into what was denied in the other spelling.
 fn lifts(rule: &Rule, other: &Seen<'_>, itself: bool) -> bool {
-    let reaches = other.all_below || (itself && (other.here || (other.somewhere && rule.scope == Scope::Subtree)));
+    let reaches =
+        other.all_below || (itself && (other.here || (other.somewhere && rule.scope == Scope::Subtree)));
     rule.effect == Effect::Allow && reaches
 }
 
@@ -60,9 +61,7 @@ fn lifts(rule: &Rule, other: &Seen<'_>, itself: bool) -> bool {
 fn key(path: &Utf8Path, spelling: Spelling) -> String {
     match spelling {
         Spelling::Folded if path.as_str().is_ascii() => path.as_str().to_ascii_lowercase(),
-        Spelling::Folded => {
-            fold_name(&path.as_str().nfd().flat_map(char::to_uppercase).collect::<String>())
-        }
+        Spelling::Folded => fold_name(&path.as_str().nfd().flat_map(char::to_uppercase).collect::<String>()),
         Spelling::Exact => path.as_str().nfd().collect(),
     }
 }

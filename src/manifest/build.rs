@@ -3,7 +3,7 @@
 use super::text::hex;
 use super::{
     CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA,
-    Skipped, Source, Tool,
+    SeatbeltRule, Skipped, Source, Tool,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
@@ -88,6 +88,11 @@ pub fn build(
         },
         ipc: plan.ipc,
         needs: plan.needs.clone(),
+        seatbelt_rules: plan
+            .seatbelt
+            .iter()
+            .map(|rule| SeatbeltRule { rule: rule.text.clone(), from: rule.origin.text.clone() })
+            .collect(),
         limits: limits(plan),
         environment: Environment { set: plan.environment.set.clone(), pass: plan.environment.pass.clone() },
         shell: plan.shell.clone(),

@@ -49,6 +49,9 @@ pub struct Manifest {
     pub network: Network,
     pub ipc: Ipc,
     pub needs: Vec<String>,
+    /// What `seatbelt` statements open or close beyond paths and on them, as it stands in the `.sb`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seatbelt_rules: Vec<SeatbeltRule>,
     pub limits: Limits,
     pub environment: Environment,
     pub shell: Utf8PathBuf,
@@ -77,6 +80,14 @@ pub struct Source {
     pub name: String,
     /// `sha256:` and hexadecimal.
     pub digest: String,
+}
+
+/// A rule that the profile states in Seatbelt's own language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeatbeltRule {
+    pub rule: String,
+    pub from: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

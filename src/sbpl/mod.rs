@@ -84,7 +84,9 @@ impl Profile {
         self.spoken = vec![Default::default(); self.rules.len()];
         for (at, rule) in self.rules.iter().enumerate() {
             for operation in rule.operations.iter() {
-                if let Some(bits) = self.spoken.get_mut(at).and_then(|bits| bits.get_mut(operation.index() / 64)) {
+                if let Some(bits) =
+                    self.spoken.get_mut(at).and_then(|bits| bits.get_mut(operation.index() / 64))
+                {
                     *bits |= 1 << (operation.index() % 64);
                 }
                 if let Some(list) = self.by_operation.get_mut(operation.index())

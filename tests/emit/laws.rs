@@ -45,7 +45,13 @@ const LEAVES: [(Operation, &[&str]); 10] = [
 ];
 
 /// Asks both about one path, without the index that validation uses.
-fn compare(plan: &Plan, decider: &Decider<'_>, disk: &Decider<'_>, profile: &Profile, path: &Utf8Path) -> Result<(), String> {
+fn compare(
+    plan: &Plan,
+    decider: &Decider<'_>,
+    disk: &Decider<'_>,
+    profile: &Profile,
+    path: &Utf8Path,
+) -> Result<(), String> {
     let subject = Subject::path(path.as_str()).with("extension", Fact::Absent);
     for (ours, leaves) in LEAVES {
         let planned = decider.decide(ours, path);
@@ -108,7 +114,7 @@ fn is_other_spelling(plan: &Plan, path: &Utf8Path) -> bool {
 fn a_profile_means_its_plan_on_every_path() {
     let pairs = Cell::new(0usize);
     let refused = Cell::new(0usize);
-    let wanted = if is_long() { 100_000 } else { 6_000 };
+    let wanted = if is_long() { 100_000 } else { 2_000 };
     let strategy = (
         any_plan(),
         prop::collection::vec((any::<usize>(), any::<u8>()), 20),
@@ -128,8 +134,11 @@ fn a_profile_means_its_plan_on_every_path() {
             let valid = validate::check(&plan, &seatbelt);
             prop_assert!(valid.is_ok(), "{}\n{}", valid.unwrap_err(), seatbelt.text);
             let profile = read(&plan, &seatbelt);
-            let folded: Vec<Rule> =
-                plan.rules.iter().map(|rule| Rule { path: palisade::host::fold(&rule.path), ..rule.clone() }).collect();
+            let folded: Vec<Rule> = plan
+                .rules
+                .iter()
+                .map(|rule| Rule { path: palisade::host::fold(&rule.path), ..rule.clone() })
+                .collect();
             let (decider, disk) = (plan.decider(), Decider::new(&folded, Spelling::Exact));
             for path in any_subject(&plan, &near, &far) {
                 if is_other_spelling(&plan, &path) {
@@ -157,7 +166,15 @@ struct World {
 
 /// Directories of one tree, named so that escapes, prefixes and cases meet.
 const DIRECTORIES: [&str; 9] = [
-    "/w", "/w/a", "/w/a/b", "/w/ab", "/w/q\\\"uote", "/w/back\\\\slash", "/w/\u{e9}t\u{e9}", "/w/a/.git", "/other dir",
+    "/w",
+    "/w/a",
+    "/w/a/b",
+    "/w/ab",
+    "/w/q\\\"uote",
+    "/w/back\\\\slash",
+    "/w/\u{e9}t\u{e9}",
+    "/w/a/.git",
+    "/other dir",
 ];
 
 fn any_world() -> impl Strategy<Value = World> {
@@ -178,29 +195,33 @@ fn any_world() -> impl Strategy<Value = World> {
         1 => Just("tools cat awk bash".to_owned()),
     ];
     let files = prop::collection::btree_set((place(), file), 0..8);
-    (prop::collection::vec(statement, 1..9), files, any::<bool>()).prop_map(|(mut statements, files, case_insensitive)| {
-        statements.push("root \"/w\" read-write".into());
-        statements.push("working-directory \"/w\"".into());
-        // What may be said once.
-        let mut seen = std::collections::BTreeSet::new();
-        statements.retain(|statement| {
-            let mut words = statement.splitn(3, '"');
-            let what = words.next().unwrap_or_default().to_owned();
-            let path = words.next().unwrap_or_default().to_owned();
-            seen.insert((what, path))
-        });
-        let mut files: Vec<String> = files.into_iter().map(|(path, file)| format!("{path}/{file}")).collect();
-        if case_insensitive {
-            // One name on such a disk.
-            files.retain(|path| !path.ends_with("KEY.PEM"));
-        }
-        World { statements, files, case_insensitive }
-    })
+    (prop::collection::vec(statement, 1..9), files, any::<bool>()).prop_map(
+        |(mut statements, files, case_insensitive)| {
+            statements.push("root \"/w\" read-write".into());
+            statements.push("working-directory \"/w\"".into());
+            // What may be said once.
+            let mut seen = std::collections::BTreeSet::new();
+            statements.retain(|statement| {
+                let mut words = statement.splitn(3, '"');
+                let what = words.next().unwrap_or_default().to_owned();
+                let path = words.next().unwrap_or_default().to_owned();
+                seen.insert((what, path))
+            });
+            let mut files: Vec<String> =
+                files.into_iter().map(|(path, file)| format!("{path}/{file}")).collect();
+            if case_insensitive {
+                // One name on such a disk.
+                files.retain(|path| !path.ends_with("KEY.PEM"));
+            }
+            World { statements, files, case_insensitive }
+        },
+    )
 }
 
 fn mac_with(world: &World) -> RecordedHost {
     let base = include_str!("../hosts/mac.yaml");
-    let mut text = base.replace("case-insensitive: true", &format!("case-insensitive: {}", world.case_insensitive));
+    let mut text =
+        base.replace("case-insensitive: true", &format!("case-insensitive: {}", world.case_insensitive));
     for path in DIRECTORIES {
         let _ = writeln!(text, "  \"{path}/file\": file");
     }

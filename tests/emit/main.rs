@@ -5,6 +5,7 @@ mod laws;
 mod mutants;
 mod needs;
 mod plans;
+mod raw;
 #[path = "../support/road.rs"]
 mod road;
 mod text;

@@ -93,7 +93,8 @@ fn mutants(rules: &[String]) -> Vec<(&'static str, usize, Vec<String>)> {
 
 /// Everything that any rule of the profile tells apart, asked without the validator.
 fn subjects(plan: &Plan, texts: &[String]) -> Vec<Subject> {
-    let mut paths: Vec<Utf8PathBuf> = vec!["/nowhere".into(), "/dev/ttys001".into(), "/dev/dtracehelper".into(), "/dev/tty".into()];
+    let mut paths: Vec<Utf8PathBuf> =
+        vec!["/nowhere".into(), "/dev/ttys001".into(), "/dev/dtracehelper".into(), "/dev/tty".into()];
     for path in plan.rules.iter().flat_map(|rule| rule.path.ancestors()) {
         paths.extend([path.to_path_buf(), path.join("x"), path.join("x/y"), format!("{path}x").into()]);
         paths.push(path.join(emit::SENTINEL));
@@ -103,21 +104,26 @@ fn subjects(plan: &Plan, texts: &[String]) -> Vec<Subject> {
     paths.sort();
     paths.dedup();
     paths.retain(|path| !path.as_str().contains("//"));
-    let mut subjects: Vec<Subject> = paths
-        .iter()
-        .map(|path| Subject::path(path.as_str()).with("extension", Fact::Absent))
-        .collect();
-    subjects.push(
-        Subject::path("/dev/ttys001").with("extension", Fact::Is(b"com.apple.sandbox.pty".to_vec())),
-    );
+    let mut subjects: Vec<Subject> =
+        paths.iter().map(|path| Subject::path(path.as_str()).with("extension", Fact::Absent)).collect();
+    subjects
+        .push(Subject::path("/dev/ttys001").with("extension", Fact::Is(b"com.apple.sandbox.pty".to_vec())));
     for attribute in ["global-name", "sysctl-name", "ipc-posix-name"] {
-        let names = texts.iter().filter(|text| text.contains(attribute)).flat_map(|text| text.split('"').skip(1).step_by(2));
+        let names = texts
+            .iter()
+            .filter(|text| text.contains(attribute))
+            .flat_map(|text| text.split('"').skip(1).step_by(2));
         let names: Vec<&str> = names.chain(["kern.procargs2", "org.example.x"]).collect();
         subjects.extend(names.iter().flat_map(|name| {
             [Subject::named(attribute, *name), Subject::named(attribute, format!("{name}x"))]
         }));
     }
-    let end = Address { transport: Some(Transport::Tcp), family: Some(Family::V4), loopback: Some(false), port: Some(1) };
+    let end = Address {
+        transport: Some(Transport::Tcp),
+        family: Some(Family::V4),
+        loopback: Some(false),
+        port: Some(1),
+    };
     subjects.push(Subject::connection(end, end));
     subjects.push(Subject::any());
     for target in ["same-sandbox", "others"] {

@@ -57,7 +57,9 @@ fn each_need_opens_what_it_says_and_nothing_is_open_without() {
 
 #[test]
 fn no_need_shows_arguments_of_other_processes_or_their_terminals() {
-    let all = profile("needs cpu-info process-list semaphores terminal tls user-names\nnetwork all\nipc shared-memory");
+    let all = profile(
+        "needs cpu-info process-list semaphores terminal tls user-names\nnetwork all\nipc shared-memory",
+    );
     assert!(!allows(&all, "sysctl-read", &setting("kern.procargs2")));
     let other = Subject::path("/dev/ttys004").with("extension", Fact::Absent);
     for operation in ["file-read-data", "file-write-data"] {

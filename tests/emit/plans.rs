@@ -23,8 +23,28 @@ pub fn rule(effect: Effect, operations: Operations, scope: Scope, path: &str, ki
 
 /// Names that need escaping, that begin alike, that differ in case or in how a letter is composed, and that are too long together.
 const NAMES: [&str; 22] = [
-    "a", "A", "ab", "aB", "abc", "b", "a b", "a\"b", "b\\s", "x;y", "(p)", "#|", ".env", ".ENV", "_env", "*",
-    "[ab]", "$HOME", "\u{e9}", "e\u{301}", "\u{65e5}\u{672c}", "\u{202e}x",
+    "a",
+    "A",
+    "ab",
+    "aB",
+    "abc",
+    "b",
+    "a b",
+    "a\"b",
+    "b\\s",
+    "x;y",
+    "(p)",
+    "#|",
+    ".env",
+    ".ENV",
+    "_env",
+    "*",
+    "[ab]",
+    "$HOME",
+    "\u{e9}",
+    "e\u{301}",
+    "\u{65e5}\u{672c}",
+    "\u{202e}x",
 ];
 
 pub fn any_path() -> impl Strategy<Value = Utf8PathBuf> {
@@ -61,7 +81,13 @@ fn any_rule() -> impl Strategy<Value = Rule> {
                 operations = operations.union(Operations::of(&[Operation::Interpret]));
             }
             let effect = if allow { Effect::Allow } else { Effect::Deny };
-            rule(effect, operations, if literal { Scope::Literal } else { Scope::Subtree }, path.as_str(), kind)
+            rule(
+                effect,
+                operations,
+                if literal { Scope::Literal } else { Scope::Subtree },
+                path.as_str(),
+                kind,
+            )
         },
     )
 }
@@ -79,7 +105,8 @@ pub fn any_plan() -> impl Strategy<Value = Plan> {
 pub fn read(plan: &Plan, seatbelt: &Seatbelt) -> Profile {
     let mut params = Params { given: seatbelt.parameters.clone(), complete: true };
     params.given.insert(emit::SCRATCH.into(), SCRATCH_PARAMETER.into());
-    let mut profile = Profile::parse(&seatbelt.text, &params, &NoImports).expect("a profile that is understood");
+    let mut profile =
+        Profile::parse(&seatbelt.text, &params, &NoImports).expect("a profile that is understood");
     if plan.spelling == Spelling::Exact {
         profile.case = PathCase::Sensitive;
     }

@@ -28,12 +28,14 @@ fn emitted(plan: &Plan) -> Seatbelt {
 
 #[test]
 fn the_paths_of_one_statement_share_a_rule_of_bounded_size() {
-    let paths: Vec<String> = (0..400).map(|number| format!("/w/a-name-that-is-long/file-{number:04}.pem")).collect();
+    let paths: Vec<String> =
+        (0..400).map(|number| format!("/w/a-name-that-is-long/file-{number:04}.pem")).collect();
     let text = emitted(&denying(&paths)).text;
     let denials: Vec<&str> = text.split(";; denials").nth(1).unwrap().split("(deny ").skip(1).collect();
     assert_eq!(denials.len(), 3, "two of at most 16 KiB, and the sentinel's");
     for denial in denials {
-        let size: usize = denial.split('"').skip(1).step_by(2).filter(|it| it.starts_with("/w/")).map(str::len).sum();
+        let size: usize =
+            denial.split('"').skip(1).step_by(2).filter(|it| it.starts_with("/w/")).map(str::len).sum();
         assert!(size <= 16 << 10, "{size}");
     }
     for path in &paths {
@@ -61,10 +63,7 @@ fn a_name_composed_and_decomposed_is_denied_in_both() {
 
 #[test]
 fn what_has_no_safe_spelling_is_refused() {
-    assert!(matches!(
-        emit::seatbelt(&denying(&["/w/a\nb".into()]), "case"),
-        Err(Unspeakable::Control(_))
-    ));
+    assert!(matches!(emit::seatbelt(&denying(&["/w/a\nb".into()]), "case"), Err(Unspeakable::Control(_))));
     let twins = denying(&["/w/\u{e9}".into(), "/w/\u{c9}".into()]);
     assert!(matches!(emit::seatbelt(&twins, "case"), Err(Unspeakable::Twins(..))));
 }
@@ -99,7 +98,9 @@ fn thousands_of_denials_are_compared_one_by_one() {
     assert_eq!(validate::check(&plan, &seatbelt), Ok(()));
     println!("written in {written:?}, proven in {:?}", before.elapsed() - written);
     // One denial gone is found among them all.
-    let gone = seatbelt.text.replace("(literal \"/w/d7/f4007.key\") (subpath \"/w/d7/f4007.key\")", "(literal \"/x\")");
+    let gone = seatbelt
+        .text
+        .replace("(literal \"/w/d7/f4007.key\") (subpath \"/w/d7/f4007.key\")", "(literal \"/x\")");
     assert_ne!(gone, seatbelt.text);
     assert!(validate::check(&plan, &Seatbelt { text: gone, ..seatbelt }).is_err());
 }

@@ -348,6 +348,7 @@ fn manifest(place: &Place) -> Manifest {
         network: Network::Off,
         ipc: Ipc::Off,
         needs: Vec::new(),
+        seatbelt_rules: Vec::new(),
         limits: Limits::default(),
         environment: Environment {
             set: BTreeMap::from([

@@ -5,6 +5,7 @@ mod ancestors;
 mod environment;
 mod losses;
 mod protection;
+mod seatbelt;
 mod tools;
 
 use super::{Binding, Worktree};
@@ -34,6 +35,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
     let roots = builder.roots();
     builder.worktrees();
     builder.executables();
+    let seatbelt = builder.seatbelt();
     let protected = builder.protections();
     // Stable: within a kind, the order in which the rules were made counts.
     builder.rules.sort_by_key(|rule| rule.origin.kind);
@@ -63,6 +65,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         network: policy.network().clone(),
         ipc: policy.ipc(),
         needs,
+        seatbelt,
         scratch,
         losses: losses::of(policy, binding),
     }

@@ -83,7 +83,13 @@ pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
     for need in needs {
         match need.as_str() {
             "terminal" => {
-                base.grant_as(OriginKind::Need, "/dev/ptmx", Scope::Literal, DEVICE, "needs terminal: makes pseudo-terminals");
+                base.grant_as(
+                    OriginKind::Need,
+                    "/dev/ptmx",
+                    Scope::Literal,
+                    DEVICE,
+                    "needs terminal: makes pseudo-terminals",
+                );
             }
             "tls" => {
                 let reason = "needs tls: certificates of authorities, settings of the TLS library";

@@ -8,7 +8,7 @@ mod services;
 
 use super::{SCRATCH, Seatbelt};
 use crate::bind::plan::SCRATCH_PARAMETER;
-use crate::plan::{Plan, Spelling};
+use crate::plan::{OriginKind, Plan, Spelling};
 use crate::sbpl::{self, Decision, Engine, NoImports, Operation, Params, PathCase, Profile, Verdict};
 use crate::syntax::shown;
 use std::fmt;
@@ -40,7 +40,10 @@ pub struct Meaning {
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, subject, planned, found, engine, line } = self;
-        write!(f, "`{operation}` of `{subject}`: the plan says {planned}, and the profile {found} under {engine:?}")?;
+        write!(
+            f,
+            "`{operation}` of `{subject}`: the plan says {planned}, and the profile {found} under {engine:?}"
+        )?;
         match line {
             Some(line) => write!(f, ", by `{line}`"),
             None => Ok(()),
@@ -53,6 +56,21 @@ impl fmt::Display for Meaning {
 /// # Errors
 /// The first difference.
 pub fn check(plan: &Plan, seatbelt: &Seatbelt) -> Result<(), Difference> {
+    let profile = read_back(plan, seatbelt)?;
+    let read = ReadBack { text: &seatbelt.text, profile: &profile };
+    paths::check(plan, &read)?;
+    if plan.seatbelt.is_empty() {
+        return services::check(plan, &read);
+    }
+    // What the profile states itself may open any service; without it everything is as it always is.
+    let mut bare = plan.clone();
+    bare.seatbelt.clear();
+    bare.rules.retain(|rule| rule.origin.kind != OriginKind::Seatbelt);
+    let written = super::seatbelt(&bare, "").map_err(|error| Difference::Unreadable(error.to_string()))?;
+    check(&bare, &written)
+}
+
+fn read_back(plan: &Plan, seatbelt: &Seatbelt) -> Result<Profile, Difference> {
     let mut params = Params { given: seatbelt.parameters.clone().into_iter().collect(), complete: true };
     params.given.insert(SCRATCH.into(), SCRATCH_PARAMETER.into());
     let mut profile = Profile::parse(&seatbelt.text, &params, &NoImports).map_err(|findings| {
@@ -63,9 +81,7 @@ pub fn check(plan: &Plan, seatbelt: &Seatbelt) -> Result<(), Difference> {
         Spelling::Folded => PathCase::Insensitive,
         Spelling::Exact => PathCase::Sensitive,
     };
-    let read = ReadBack { text: &seatbelt.text, profile: &profile };
-    paths::check(plan, &read)?;
-    services::check(plan, &read)
+    Ok(profile)
 }
 
 /// Under both, every answer must be the same.
@@ -112,10 +128,11 @@ impl ReadBack<'_> {
         engine: Engine,
         decision: &Decision,
     ) -> Difference {
-        let decider = decision.certain.into_iter().chain(decision.perhaps.iter().copied()).find_map(|it| match it {
-            sbpl::Decider::Rule { index, .. } => self.profile.rules.get(index),
-            _ => None,
-        });
+        let decider =
+            decision.certain.into_iter().chain(decision.perhaps.iter().copied()).find_map(|it| match it {
+                sbpl::Decider::Rule { index, .. } => self.profile.rules.get(index),
+                _ => None,
+            });
         let line = decider.and_then(|rule| self.text.get(rule.span.range())).map(shown);
         let found = match decision.verdict {
             Verdict::Allow => "allows it",

@@ -5,12 +5,10 @@ use super::{Answers, Difference, ENGINES, ReadBack};
 use crate::emit::operations::{self, CLOSED_ON_PATHS};
 use crate::emit::{SENTINEL_OPERATIONS, sentinel};
 use crate::host::fold;
-use crate::plan::{self, Decider, Plan, Rule, Scope, Spelling};
+use crate::plan::{self, Decider, OriginKind, Plan, Rule, Scope, Spelling};
 use crate::sbpl::decide::Fact;
 use crate::sbpl::{Operation, Place, Places, Subject};
 use camino::Utf8Path;
-
-
 
 /// A plan's answers, and the questions in Seatbelt's terms.
 struct Planned<'a> {
@@ -61,15 +59,27 @@ impl Planned<'_> {
         };
         for (at, (ours, leaves)) in self.leaves.iter().enumerate() {
             let (Some(exact), Some(folded)) = (exact.get(at), folded.get(at)) else { continue };
-            let answers = answers(probe.kind, exact, folded);
+            let mut answers = answers(probe.kind, exact, folded);
+            // The profile may state an allowance of a part, which the plan counts as one of the whole.
+            let stated = |decision: &plan::Decision<'_>| {
+                decision.allowed && decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Seatbelt)
+            };
+            if stated(exact) || stated(folded) && !exact.allowed {
+                answers = Answers::EITHER;
+            }
             for leaf in leaves {
-                let answers =
-                    if self.is_sentinel(path, *leaf) { Answers::DENY } else { self.or_way(path, *ours, answers) };
+                let answers = if self.is_sentinel(path, *leaf) {
+                    Answers::DENY
+                } else {
+                    self.or_way(path, *ours, answers)
+                };
                 let why = || describe(exact);
                 ask(read, &place, *leaf, path, answers, &why)?;
             }
         }
-        for leaf in &self.closed {
+        let stated =
+            |leaf: &Operation| self.plan.seatbelt.iter().any(|rule| rule.operations.contains(&leaf.name()));
+        for leaf in self.closed.iter().filter(|leaf| !stated(leaf)) {
             ask(read, &place, *leaf, path, Answers::DENY, &|| "it is closed".to_owned())?;
         }
         Ok(())

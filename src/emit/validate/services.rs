@@ -3,8 +3,8 @@
 use super::{Answers, Difference, ENGINES, ReadBack};
 use crate::emit::operations::{self, CLOSED_ON_PATHS};
 use crate::emit::services::{self, Service};
-use crate::emit::standing::{CLOSED, KERNEL, OPEN};
-use crate::plan::{Operations, Plan};
+use crate::emit::standing::{KERNEL, OPEN};
+use crate::plan::{self, Operations, Plan};
 use crate::policy::{Ipc, Network};
 use crate::sbpl::decide::{Address, Fact, Family, Transport};
 use crate::sbpl::{Operation, Subject, Verdict};
@@ -20,7 +20,8 @@ pub fn check(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     connections(plan, read)?;
     names(&rules, read)?;
     ipc(plan, read)?;
-    processes(plan, read)
+    processes(plan, read)?;
+    devices(plan, read)
 }
 
 fn expect(
@@ -56,7 +57,8 @@ fn standing(operation: Operation, rules: &[Service], read: &ReadBack<'_>) -> Res
     if KERNEL.contains(&name) || on_paths.contains(&name) || CLOSED_ON_PATHS.contains(&name) {
         return Ok(());
     }
-    let granted: Vec<&Service> = rules.iter().filter(|rule| is_in(operation, rule.operations.iter().copied())).collect();
+    let granted: Vec<&Service> =
+        rules.iter().filter(|rule| is_in(operation, rule.operations.iter().copied())).collect();
     let answers = if granted.iter().any(|rule| rule.filter.is_empty()) {
         Answers::ALLOW
     } else if !granted.is_empty() {
@@ -69,10 +71,8 @@ fn standing(operation: Operation, rules: &[Service], read: &ReadBack<'_>) -> Res
             }
         }
         return Ok(());
-    } else if is_in(operation, CLOSED.map(|(name, _)| name)) {
-        Answers::DENY
     } else {
-        Answers::only(is_in(operation, OPEN.map(|(name, _)| name)))
+        Answers::only(OPEN.iter().any(|(open, _)| *open == name))
     };
     expect(read, name, &Subject::any(), "anything", answers)
 }
@@ -106,14 +106,27 @@ fn names(rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
         ("mach-register", "global-name"),
         ("sysctl-read", "sysctl-name"),
         ("sysctl-write", "sysctl-name"),
+        ("ipc-posix-shm-read-data", "ipc-posix-name"),
     ] {
-        for name in [UNKNOWN, "kern.procargs2", "com.apple.securityd", "com.apple.coreservices.launchservicesd"] {
+        let all = rules.iter().any(|rule| rule.filter.is_empty() && rule.operations.contains(&operation));
+        if all {
+            continue;
+        }
+        for name in
+            [UNKNOWN, "kern.procargs2", "com.apple.securityd", "com.apple.coreservices.launchservicesd"]
+        {
             expect(read, operation, &Subject::named(attribute, name), name, Answers::DENY)?;
         }
         for rule in rules.iter().filter(|rule| rule.operations.contains(&operation)) {
             for (name, is_prefix) in granted(&rule.filter, attribute) {
                 let subject = if is_prefix { format!("{name}~fresh") } else { name.to_owned() };
-                expect(read, operation, &Subject::named(attribute, subject.as_str()), &subject, Answers::ALLOW)?;
+                expect(
+                    read,
+                    operation,
+                    &Subject::named(attribute, subject.as_str()),
+                    &subject,
+                    Answers::ALLOW,
+                )?;
             }
         }
     }
@@ -157,6 +170,16 @@ fn ipc(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     Ok(())
 }
 
+/// What a process may ask of its own kind.
+const OWN_PROCESSES: [&str; 6] = [
+    "process-info-dirtycontrol",
+    "process-info-pidfdinfo",
+    "process-info-pidfileportinfo",
+    "process-info-pidinfo",
+    "process-info-rusage",
+    "process-info-setcontrol",
+];
+
 /// The command's own processes, and others.
 fn processes(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     let sees_all = plan.needs.iter().any(|need| need == "process-list");
@@ -164,9 +187,45 @@ fn processes(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     for (word, own) in [("same-sandbox", true), ("others", false), ("initproc", false)] {
         expect(read, "signal", &target(word), word, Answers::only(own))?;
         let info = Answers::only(own || sees_all);
-        expect(read, "process-info-pidinfo", &target(word), word, info)?;
+        for operation in OWN_PROCESSES {
+            expect(read, operation, &target(word), word, info)?;
+        }
         expect(read, "process-info-codesignature", &target(word), word, Answers::only(own))?;
         expect(read, "process-info-listpids", &target(word), word, Answers::only(sees_all))?;
+    }
+    Ok(())
+}
+
+/// Terminals, the loader's device, and sockets that are no connections.
+fn devices(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let terminal = plan.needs.iter().any(|need| need == "terminal");
+    for (path, answers) in [
+        ("/dev/dtracehelper", Answers::ALLOW),
+        ("/dev/tty", Answers::only(terminal)),
+        ("/dev/ptmx", Answers::only(terminal)),
+        ("/dev/ttys007", Answers::only(terminal)),
+        ("/dev/ttys", Answers::DENY),
+        ("/dev/disk0", Answers::DENY),
+        ("/private/tmp/dev/ttys007", Answers::DENY),
+    ] {
+        expect(read, "file-ioctl", &Subject::path(path), path, answers)?;
+    }
+    let path = "/dev/ttys007";
+    let own = Subject::path(path).with("extension", Fact::Is(b"com.apple.sandbox.pty".to_vec()));
+    for (operation, ours) in [
+        ("file-read-data", plan::Operation::Read),
+        ("file-read-metadata", plan::Operation::Metadata),
+        ("file-write-data", plan::Operation::Write),
+    ] {
+        let decision = plan.decider().decide(ours, path.into());
+        let answers = if decision.rule.is_some() { Answers::EITHER } else { Answers::only(terminal) };
+        expect(read, operation, &own, path, answers)?;
+    }
+    for (domain, answers) in
+        [("AF_ROUTE", Answers::only(plan.network == Network::All)), ("AF_SYSTEM", Answers::DENY)]
+    {
+        let socket = Subject::any().with("socket-domain", Fact::Is(domain.as_bytes().to_vec()));
+        expect(read, "system-socket", &socket, domain, answers)?;
     }
     Ok(())
 }

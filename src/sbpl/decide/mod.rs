@@ -69,7 +69,8 @@ pub(super) fn decide(profile: &Profile, operation: Operation, subject: &Subject,
     let matched = |index: usize| {
         profile.rules.get(index).map_or(Match::No, |rule| match_rule(rule, subject, profile.case))
     };
-    let asked = Asked { profile, rules_for: &|node| Cow::Borrowed(profile.rules_for(node)), matched: &matched };
+    let asked =
+        Asked { profile, rules_for: &|node| Cow::Borrowed(profile.rules_for(node)), matched: &matched };
     asked.decide(operation, engine, subject.targets_itself())
 }
 

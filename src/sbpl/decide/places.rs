@@ -1,6 +1,6 @@
 //! Many questions about many paths: rules are found by the path they name, and matched once for each place.
 
-use super::matching::{Match, rule as match_rule};
+use super::matching::{Match, filter as match_filter, rule as match_rule};
 use super::{Asked, Decision, Engine, PathCase, Subject, paths};
 use crate::sbpl::Profile;
 use crate::sbpl::rule::{Filter, Rule, Test};
@@ -12,11 +12,14 @@ use std::collections::HashMap;
 /// path has components, however many rules name other paths.
 pub struct Places<'a> {
     profile: &'a Profile,
-    whole: HashMap<Vec<u8>, Vec<usize>>,
-    below: HashMap<Vec<u8>, Vec<usize>>,
+    whole: Named<'a>,
+    below: Named<'a>,
     /// Rules that say more than which path they are about.
     rest: Vec<usize>,
 }
+
+/// Filters by the key of the path they name, each with its rule.
+type Named<'a> = HashMap<Vec<u8>, Vec<(usize, &'a Filter)>>;
 
 /// One subject, and the rules that may speak of it.
 pub struct Place<'a> {
@@ -32,12 +35,9 @@ impl<'a> Places<'a> {
         for (at, rule) in profile.rules.iter().enumerate() {
             match named(rule, profile.case) {
                 Some(named) => {
-                    for (form, key) in named {
+                    for (form, key, filter) in named {
                         let map = if form == Form::Whole { &mut places.whole } else { &mut places.below };
-                        let list = map.entry(key).or_default();
-                        if list.last() != Some(&at) {
-                            list.push(at);
-                        }
+                        map.entry(key).or_default().push((at, filter));
                     }
                 }
                 None => places.rest.push(at),
@@ -49,21 +49,32 @@ impl<'a> Places<'a> {
     /// The rules that may speak of a subject.
     pub fn at(&self, subject: &Subject) -> Place<'a> {
         let profile = self.profile;
-        let mut candidates: Vec<usize> = match subject.as_path().filter(|path| is_plain(path)) {
+        let mut rules: Vec<(usize, Match)> = Vec::new();
+        let mut whole = |at: usize| {
+            let matched =
+                profile.rules.get(at).map_or(Match::No, |rule| match_rule(rule, subject, profile.case));
+            rules.push((at, matched));
+        };
+        match subject.as_path().filter(|path| is_plain(path)) {
             Some(path) => {
+                self.rest.iter().for_each(|at| whole(*at));
                 let key = paths::key(path, profile.case);
                 let around = above(&key).filter_map(|path| self.below.get(path));
-                self.whole.get(&key).into_iter().chain(around).chain([&self.rest]).flatten().copied().collect()
+                for (at, filter) in self.whole.get(&key).into_iter().chain(around).flatten() {
+                    let mut matched = match_filter(filter, subject, profile.case);
+                    if profile.rules.get(*at).is_some_and(|rule| rule.condition.is_some()) {
+                        matched = matched.min(Match::Perhaps);
+                    }
+                    rules.push((*at, matched));
+                }
             }
-            None => (0..profile.rules.len()).collect(),
-        };
-        candidates.sort_unstable();
-        candidates.dedup();
-        let rules = candidates.into_iter().filter_map(|at| {
-            let matched = match_rule(profile.rules.get(at)?, subject, profile.case);
-            (matched != Match::No).then_some((at, matched))
-        });
-        Place { profile, rules: rules.collect(), targets_itself: subject.targets_itself() }
+            None => (0..profile.rules.len()).for_each(whole),
+        }
+        rules.retain(|(_, matched)| *matched != Match::No);
+        // One of a rule's filters is enough, and the best of them says how well.
+        rules.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
+        rules.dedup_by_key(|(at, _)| *at);
+        Place { profile, rules, targets_itself: subject.targets_itself() }
     }
 }
 
@@ -84,7 +95,7 @@ impl Place<'_> {
 }
 
 /// The paths that a rule names, where it says nothing else of what it is about.
-fn named(rule: &Rule, case: PathCase) -> Option<Vec<(Form, Vec<u8>)>> {
+fn named(rule: &Rule, case: PathCase) -> Option<Vec<(Form, Vec<u8>, &Filter)>> {
     if rule.filters.is_empty() {
         return None;
     }
@@ -92,7 +103,7 @@ fn named(rule: &Rule, case: PathCase) -> Option<Vec<(Form, Vec<u8>)>> {
     rule.filters.iter().all(|filter| name(filter, case, &mut named)).then_some(named)
 }
 
-fn name(filter: &Filter, case: PathCase, named: &mut Vec<(Form, Vec<u8>)>) -> bool {
+fn name<'a>(filter: &'a Filter, case: PathCase, named: &mut Vec<(Form, Vec<u8>, &'a Filter)>) -> bool {
     match &filter.test {
         Test::Any(filters) => filters.iter().all(|filter| name(filter, case, named)),
         Test::Text { attribute, form: form @ (Form::Whole | Form::Subpath), value }
@@ -100,7 +111,7 @@ fn name(filter: &Filter, case: PathCase, named: &mut Vec<(Form, Vec<u8>)>) -> bo
         {
             match value.bytes().filter(|path| is_plain(path)) {
                 Some(path) => {
-                    named.push((*form, paths::key(path, case)));
+                    named.push((*form, paths::key(path, case), filter));
                     true
                 }
                 None => false,
