@@ -54,6 +54,10 @@ pub struct Artifact {
 pub enum CompileError {
     #[error(transparent)]
     Manifest(#[from] manifest::ManifestError),
+    #[error(
+        "internal error: the profile that was written does not mean what was planned, so nothing is: {0}"
+    )]
+    Seatbelt(#[from] emit::validate::Difference),
 }
 
 /// Walks the road up to the plan, and lints it if every statement was understood.
@@ -186,16 +190,23 @@ pub fn compile(
     let seatbelt = match plan.target {
         System::Linux => None,
         System::Macos => match emit::seatbelt(plan, &policy.name.value) {
-            Ok(text) => Some(text),
+            Ok(seatbelt) => {
+                emit::validate::check(plan, &seatbelt)?;
+                Some(seatbelt)
+            }
             Err(error) => {
                 return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string())));
             }
         },
     };
     let checks = lint::names();
-    let beside = seatbelt.as_deref().map(|text| (seatbelt_name, text));
+    let beside = seatbelt.as_ref().map(|seatbelt| manifest::Beside {
+        name: seatbelt_name,
+        text: &seatbelt.text,
+        parameters: &seatbelt.parameters,
+    });
     let manifest = manifest::build(policy, plan, sources, host.architecture(), beside, &checks);
-    Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt }))
+    Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt: seatbelt.map(|it| it.text) }))
 }
 
 /// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
@@ -210,20 +221,5 @@ fn not_yet(policy: &Policy) -> Option<Finding> {
         );
         return Some(finding.at(network.span, "stated here"));
     }
-    if policy.target != System::Macos {
-        return None;
-    }
-    if let Some(seatbelt) = policy.seatbelt.first() {
-        let finding = refuse(
-            "a `seatbelt` rule cannot be compiled yet: nothing in this version reads it to say what it opens",
-            "leave it out; what the other statements grant is compiled",
-        );
-        return Some(finding.at(seatbelt.span, "stated here"));
-    }
-    let need = policy.needs.first()?;
-    let finding = refuse(
-        "`needs` cannot be compiled for macos yet",
-        "state it inside `on linux { … }`, or leave it out",
-    );
-    Some(finding.at(need.span, "stated here"))
+    None
 }

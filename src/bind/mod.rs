@@ -9,6 +9,7 @@ pub mod gitignored;
 pub mod guards;
 pub mod links;
 pub mod plan;
+pub mod seatbelt;
 pub mod subject;
 pub mod system;
 pub mod tools;
@@ -150,6 +151,8 @@ pub struct Binding {
     pub shell: Lookup,
     pub links: Vec<LinkFact>,
     pub base: Base,
+    /// In the policy's order: the rules of each `seatbelt` statement, or why it is not taken.
+    pub seatbelt: Vec<Result<Vec<seatbelt::RawRule>, Vec<String>>>,
 }
 
 /// The places at which `executable` grants anything, indexed: a question costs as many look-ups as the path has components.
@@ -198,7 +201,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     let shell = finder.shell();
     let base = match policy.target {
         System::Linux => system::linux::base(host, policy.network(), policy.ipc(), &need_names(policy)),
-        System::Macos => system::macos::base(host, policy.network()),
+        System::Macos => system::macos::base(host, policy.network(), &need_names(policy)),
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),
@@ -212,6 +215,10 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
         shell,
         links: Vec::new(),
         base,
+        seatbelt: match policy.target {
+            System::Macos => policy.seatbelt.iter().map(|stated| seatbelt::read(&stated.rule)).collect(),
+            System::Linux => Vec::new(),
+        },
     };
     let default = || {
         let workspace = PolicyPath { path: policy.workspace.clone(), span: policy.name.span };

@@ -1,52 +1,127 @@
-//! In: a plan. Out: the text of a `.sb` file, Seatbelt's own profile language, meant to be read by people first.
+//! In: a plan. Out: the text of a `.sb` file, Seatbelt's own profile language, meant to be read by people first, and proof that it means
+//! the plan: `validate` reads it back.
 
-mod operations;
-mod preamble;
+pub mod operations;
 mod quote;
+mod rules;
+mod services;
+mod standing;
+mod twins;
+pub mod validate;
 
 pub use quote::Unspeakable;
 
 use crate::bind::plan::SCRATCH_PARAMETER;
-use crate::plan::{Effect, OriginKind, Plan, Rule, Scope};
-use crate::policy::{Ipc, Network};
+use crate::plan::{OriginKind, Plan, PlannedSeatbelt};
 use camino::{Utf8Path, Utf8PathBuf};
-use quote::{comment, quoted};
+use quote::{Texts, comment};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The parameter that is the command's private temporary directory.
+pub const SCRATCH: &str = "SCRATCH";
+
+/// The name of a file in the private temporary directory that the command's processes may not read, though they may read the
+/// directory: so they can be told from all others.
+pub const SENTINEL: &str = ".palisade-sentinel";
+
+/// What may not be done to the sentinel.
+const SENTINEL_OPERATIONS: [&str; 3] = ["file-read-data", "file-read-metadata", "file-read-xattr"];
+
+/// A profile as text, and what it takes beside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seatbelt {
+    pub text: String,
+    /// The parameters that are the same for every command, by name: paths that have no safe spelling in the text. [`SCRATCH`] is not
+    /// among them.
+    pub parameters: BTreeMap<String, String>,
+}
 
 /// Writes the profile of a plan made for macOS.
 ///
-/// Every rule is stated for leaf operations and with a filter, in the plan's order. So it decides the same whether the last
-/// matching rule wins over all operations or for each operation on its own with wildcards as fallback: the two readings of
-/// published measurements never differ on it.
-///
 /// # Errors
 /// A path that has no safe spelling in a profile.
-pub fn seatbelt(plan: &Plan, name: &str) -> Result<String, Unspeakable> {
+pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
+    twins::refuse(plan)?;
     let mut text = String::new();
-    preamble::header(&mut text, name);
-    preamble::closed_by_default(&mut text);
-    preamble::every_program(&mut text);
-    network(&mut text, &plan.network);
-    if plan.ipc == Ipc::SharedMemory {
-        section(&mut text, "shared memory");
-        text.push_str(
-            "(allow ipc-posix-shm-read-data ipc-posix-shm-write-create ipc-posix-shm-write-data)\n",
-        );
-        text.push_str("(allow ipc-posix-shm-write-unlink ipc-sysv-shm)\n");
+    let mut texts = Texts::default();
+    header(&mut text, name);
+    section(&mut text, "closed here, since (deny default) does not reach it");
+    for (operation, reason) in standing::CLOSED {
+        let _ = writeln!(text, "(deny {operation})  ; {reason}");
     }
-    let mut last = None;
-    for rule in &plan.rules {
-        if last != Some(rule.origin.kind) {
-            section(&mut text, title(rule.origin.kind));
-            last = Some(rule.origin.kind);
+    section(&mut text, "left open, and why");
+    for (operation, reason) in standing::OPEN {
+        let _ = writeln!(text, "(allow {operation})  ; {reason}");
+    }
+    for services in services::of(plan) {
+        section(&mut text, &services.title);
+        if services.rules.is_empty() {
+            text.push_str("; off: (deny default) holds\n");
         }
-        write_rule(&mut text, rule)?;
+        for rule in services.rules {
+            let filter = if rule.filter.is_empty() { String::new() } else { format!(" {}", rule.filter) };
+            let reason =
+                if rule.reason.is_empty() { String::new() } else { format!("  ; {}", comment(rule.reason)) };
+            let _ = writeln!(text, "(allow {}{filter}){reason}", rule.operations.join(" "));
+        }
     }
-    Ok(text)
+    let mut raw = Some(&plan.seatbelt).filter(|rules| !rules.is_empty());
+    for kind in plan.rules.chunk_by(|a, b| a.origin.kind == b.origin.kind) {
+        let Some(first) = kind.first() else { continue };
+        if first.origin.kind >= OriginKind::Seatbelt
+            && let Some(rules) = raw.take()
+        {
+            write_raw(&mut text, rules);
+        }
+        if first.origin.kind == OriginKind::Seatbelt {
+            continue;
+        }
+        section(&mut text, title(first.origin.kind));
+        rules::write(&mut text, &mut texts, kind)?;
+        if first.origin.kind == OriginKind::Scratch {
+            // Where it will be is known only to whoever runs the command.
+            text.push_str(
+                "(allow file-read-metadata file-test-existence (path-ancestors (param \"SCRATCH\")))  ; the way to it\n",
+            );
+        }
+    }
+    if let Some(rules) = raw.take() {
+        write_raw(&mut text, rules);
+    }
+    section(&mut text, "how the command's own processes are told from others, last of all");
+    let sentinel = texts.path(&sentinel())?;
+    let _ = writeln!(
+        text,
+        "(deny {} (literal {sentinel}))  ; they may not read this file",
+        SENTINEL_OPERATIONS.join(" ")
+    );
+    Ok(Seatbelt { text, parameters: texts.parameters })
+}
+
+/// Before guards and denials, so that it lifts none.
+fn write_raw(text: &mut String, rules: &[PlannedSeatbelt]) {
+    section(text, title(OriginKind::Seatbelt));
+    for rule in rules {
+        let _ = writeln!(text, "{}  ; {}", rule.text, comment(&rule.origin.text));
+    }
+}
+
+fn sentinel() -> Utf8PathBuf {
+    Utf8Path::new(SCRATCH_PARAMETER).join(SENTINEL)
+}
+
+fn header(text: &mut String, name: &str) {
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(text, "; {}: a sandbox profile written by palisade {version}.", comment(name));
+    text.push_str(
+        "; Do not edit: change the profile and compile again. Behind each rule stands what it comes from.\n",
+    );
+    text.push_str("(version 1)\n(deny default)\n");
 }
 
 fn section(text: &mut String, title: &str) {
-    let _ = writeln!(text, "\n;; {title}");
+    let _ = writeln!(text, "\n;; {}", comment(title));
 }
 
 fn title(kind: OriginKind) -> &'static str {
@@ -59,54 +134,9 @@ fn title(kind: OriginKind) -> &'static str {
         OriginKind::Root => "roots",
         OriginKind::Worktree => "the repository of a linked worktree",
         OriginKind::Executable => "programs in roots",
+        OriginKind::Seatbelt => "rules that the profile states itself",
         OriginKind::Guard => "guards",
         OriginKind::Pin => "what keeps protected paths where they are",
         OriginKind::Denial => "denials",
-    }
-}
-
-fn network(text: &mut String, network: &Network) {
-    section(text, "network");
-    match network {
-        Network::Off | Network::Only(_) => text.push_str("; off: (deny default) holds\n"),
-        Network::All => {
-            text.push_str("(allow network-outbound (remote ip))\n");
-            text.push_str("(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n");
-            text.push_str("(allow network-inbound (local ip))\n(allow network-bind (local ip))\n(allow system-socket)\n");
-            text.push_str(
-                "(allow mach-lookup (global-name \"com.apple.trustd\" \"com.apple.trustd.agent\"))\n",
-            );
-            text.push_str("(allow mach-lookup (global-name \"com.apple.SystemConfiguration.configd\"))\n");
-            text.push_str(
-                "(allow mach-lookup (global-name \"com.apple.SystemConfiguration.DNSConfiguration\"))\n",
-            );
-        }
-    }
-}
-
-fn write_rule(text: &mut String, rule: &Rule) -> Result<(), Unspeakable> {
-    let effect = match rule.effect {
-        Effect::Allow => "allow",
-        Effect::Deny => "deny",
-    };
-    let operations = operations::leaves(rule.operations).join(" ");
-    // Whether `subpath` holds a path that is a plain file is disputed, so a denial names it both ways.
-    let filter = match (rule.scope, rule.effect) {
-        (Scope::Literal, _) => format!("(literal {})", path(&rule.path)?),
-        (Scope::Subtree, Effect::Allow) => format!("(subpath {})", path(&rule.path)?),
-        (Scope::Subtree, Effect::Deny) => {
-            let path = path(&rule.path)?;
-            format!("(literal {path}) (subpath {path})")
-        }
-    };
-    let _ = writeln!(text, "({effect} {operations} {filter})  ; {}", comment(&rule.origin.text));
-    Ok(())
-}
-
-fn path(path: &Utf8Path) -> Result<String, Unspeakable> {
-    match path.strip_prefix(SCRATCH_PARAMETER) {
-        Ok(below) if below == Utf8PathBuf::new() => Ok("(param \"SCRATCH\")".into()),
-        Ok(below) => Ok(format!("(string-append (param \"SCRATCH\") {})", quoted(&format!("/{below}"))?)),
-        Err(_) => quoted(path.as_str()),
     }
 }

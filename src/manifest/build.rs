@@ -3,12 +3,13 @@
 use super::text::hex;
 use super::{
     CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA,
-    Skipped, Source, Tool,
+    SeatbeltRule, Skipped, Source, Tool,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
 use crate::source::Sources;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// What a reader of a Linux manifest must take for granted.
 const LINUX_ASSUMPTIONS: [&str; 5] = [
@@ -20,18 +21,28 @@ const LINUX_ASSUMPTIONS: [&str; 5] = [
     "moving a file between a directory that holds a protected path and one that does not is a copy (rename gives EXDEV)",
 ];
 
-const MACOS_ASSUMPTIONS: [&str; 2] = [
+const MACOS_ASSUMPTIONS: [&str; 3] = [
+    "macOS 14 or newer: an older one does not know every operation that is named",
     "the .sb file means what published measurements of Seatbelt say; nothing here was measured on a Mac",
     "the list of tools limits which programs start, not what an interpreter among them computes",
 ];
 
-/// Builds the manifest of a plan. `seatbelt` is the name and text of the `.sb` that goes with it; `checks` are the names of the checks that ran.
+/// The `.sb` that goes with a manifest.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Name and value.
+    pub parameters: &'a BTreeMap<String, String>,
+}
+
+/// Builds the manifest of a plan. `seatbelt` is the `.sb` that goes with it; `checks` are the names of the checks that ran.
 pub fn build(
     policy: &Policy,
     plan: &Plan,
     sources: &Sources,
     architecture: &str,
-    seatbelt: Option<(&str, &str)>,
+    seatbelt: Option<Beside<'_>>,
     checks: &[&str],
 ) -> Manifest {
     let digests: std::collections::HashMap<_, _> =
@@ -48,7 +59,8 @@ pub fn build(
             .iter()
             .map(|&id| source(&sources.stable_name(policy.name.span.file, id), &sources.file(id).text))
             .collect(),
-        seatbelt: seatbelt.map(|(name, text)| source(name, text)),
+        seatbelt: seatbelt.map(|beside| source(beside.name, beside.text)),
+        parameters_of_seatbelt: seatbelt.map(|beside| beside.parameters.clone()).unwrap_or_default(),
         workspace: policy.workspace.clone(),
         parameters: policy
             .params
@@ -78,6 +90,11 @@ pub fn build(
         },
         ipc: plan.ipc,
         needs: plan.needs.clone(),
+        seatbelt_rules: plan
+            .seatbelt
+            .iter()
+            .map(|rule| SeatbeltRule { rule: rule.text.clone(), from: rule.origin.text.clone() })
+            .collect(),
         limits: limits(plan),
         environment: Environment { set: plan.environment.set.clone(), pass: plan.environment.pass.clone() },
         shell: plan.shell.clone(),

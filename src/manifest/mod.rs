@@ -6,7 +6,7 @@
 mod build;
 mod text;
 
-pub use build::build;
+pub use build::{Beside, build};
 pub use text::{ManifestError, differ_in_cache_only, hex, read, write};
 
 use crate::host::Identity;
@@ -36,6 +36,9 @@ pub struct Manifest {
     /// The `.sb` beside this file; only for macOS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seatbelt: Option<Source>,
+    /// Parameters that the `.sb` takes beside that of the private directory, by name: paths without a safe spelling in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_of_seatbelt: BTreeMap<String, String>,
     pub workspace: Utf8PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
@@ -46,6 +49,9 @@ pub struct Manifest {
     pub network: Network,
     pub ipc: Ipc,
     pub needs: Vec<String>,
+    /// What `seatbelt` statements open or close beyond paths and on them, as it stands in the `.sb`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seatbelt_rules: Vec<SeatbeltRule>,
     pub limits: Limits,
     pub environment: Environment,
     pub shell: Utf8PathBuf,
@@ -74,6 +80,14 @@ pub struct Source {
     pub name: String,
     /// `sha256:` and hexadecimal.
     pub digest: String,
+}
+
+/// A rule that the profile states in Seatbelt's own language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeatbeltRule {
+    pub rule: String,
+    pub from: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

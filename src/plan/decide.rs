@@ -103,6 +103,16 @@ impl<'a> Decider<'a> {
         self.answer(self.last(directory, false)[operation as usize])
     }
 
+    /// What is decided for each operation on a path, in the order of [`Operation::ALL`].
+    pub fn decide_all(&self, path: &Utf8Path) -> [Decision<'a>; Operation::ALL.len()] {
+        self.last(path, true).map(|last| self.answer(last))
+    }
+
+    /// The same for a path below `directory` that no rule names.
+    pub fn decide_all_below(&self, directory: &Utf8Path) -> [Decision<'a>; Operation::ALL.len()] {
+        self.last(directory, false).map(|last| self.answer(last))
+    }
+
     /// Every operation allowed on a path.
     pub fn allowed(&self, path: &Utf8Path) -> Operations {
         self.answers(self.last(path, true))

@@ -107,6 +107,16 @@ pub struct Environment {
     pub pass: Vec<String>,
 }
 
+/// A rule that the profile states in Seatbelt's own language. What of it is about paths is among the rules too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedSeatbelt {
+    /// On one line, wildcards over operations on paths written out.
+    pub text: String,
+    /// The names of the operations that it speaks of.
+    pub operations: Vec<&'static str>,
+    pub origin: Origin,
+}
+
 /// Something the profile says that the target's walls cannot hold in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
@@ -139,6 +149,8 @@ pub struct Plan {
     pub network: Network,
     pub ipc: Ipc,
     pub needs: Vec<String>,
+    /// Only on macOS.
+    pub seatbelt: Vec<PlannedSeatbelt>,
     /// The command's private temporary directory.
     pub scratch: Utf8PathBuf,
     pub losses: Vec<Loss>,

@@ -42,6 +42,8 @@ pub enum OriginKind {
     Worktree,
     /// `executable`.
     Executable,
+    /// A `seatbelt` rule.
+    Seatbelt,
     /// A guard that is on by default.
     Guard,
     /// What keeps a protected path from being moved with its parent.

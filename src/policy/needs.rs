@@ -18,13 +18,13 @@ pub const NEEDS: [Need; 6] = [
     Need {
         name: "cpu-info",
         summary: "the number and kind of processors, as Node's `os.cpus()` and thread pools ask for them",
-        macos: "reading the `hw.*` and `machdep.cpu.*` names of sysctl(3), and host statistics",
+        macos: "reading the `hw.*` and `machdep.cpu.*` names of sysctl(3)",
         linux: "reading /sys/devices/system/cpu; /proc/cpuinfo can be read without it",
     },
     Need {
         name: "process-list",
         summary: "seeing which processes run, as `ps` and `pgrep` do",
-        macos: "information on all processes (`process-info*`) and the service com.apple.sysmond",
+        macos: "information on all processes (`process-info*`), the `kern.proc.*` names of sysctl(3), which hold no arguments, and the service com.apple.sysmond; not `ps` itself, which is set-user-ID",
         linux: "nothing more: /proc shows the command's own processes, and no others exist there",
     },
     Need {
@@ -36,7 +36,7 @@ pub const NEEDS: [Need; 6] = [
     Need {
         name: "terminal",
         summary: "the terminal: raw mode, window size, and making pseudo-terminals",
-        macos: "reading, writing and ioctl(2) on /dev/tty, /dev/ttys* and /dev/ptmx, and `pseudo-tty`",
+        macos: "/dev/ptmx, `pseudo-tty`, the terminals that the command makes itself (extension com.apple.sandbox.pty), and ioctl(2) on terminals it has open: it may also type into its own (TIOCSTI)",
         linux: "/dev/tty, /dev/ptmx and a /dev/pts of the command's own",
     },
     Need {
@@ -48,7 +48,7 @@ pub const NEEDS: [Need; 6] = [
     Need {
         name: "user-names",
         summary: "names of users and groups for their numbers, as `ls -l` and `git` ask for them",
-        macos: "the service com.apple.system.opendirectoryd.libinfo",
+        macos: "the services com.apple.system.opendirectoryd.libinfo, which every program may ask, and com.apple.system.opendirectoryd.membership",
         linux: "nothing more: /etc/passwd, /etc/group and /etc/nsswitch.conf can be read without it",
     },
 ];

@@ -9,7 +9,7 @@ pub mod read;
 pub mod rule;
 pub mod vocabulary;
 
-pub use decide::{Decider, Decision, Engine, PathCase, Subject, Verdict};
+pub use decide::{Decider, Decision, Engine, PathCase, Place, Places, Subject, Verdict};
 pub use eval::imports::{Directories, Imports, InMemory, NoImports};
 pub use eval::{Evaluation, Params, evaluate};
 pub use vocabulary::Operation;
@@ -33,6 +33,8 @@ pub struct Profile {
     pub case: PathCase,
     /// The rules for each operation, in order.
     by_operation: Vec<Vec<usize>>,
+    /// For each rule, the operations it is written for, as bits.
+    spoken: Vec<[u64; Operation::COUNT.div_ceil(64)]>,
 }
 
 /// An import of a file that is not at hand: it may hold any rule.
@@ -56,6 +58,11 @@ impl Profile {
         if evaluation.findings.is_empty() { Ok(evaluation.profile) } else { Err(evaluation.findings) }
     }
 
+    /// The profile, ready for many questions about paths.
+    pub fn places(&self) -> Places<'_> {
+        Places::new(self)
+    }
+
     /// What the profile says of an operation on a subject. Ask about leaves: rules for a wildcard do not speak for them all.
     pub fn decide(&self, operation: Operation, subject: &Subject, engine: Engine) -> Decision {
         decide::decide(self, operation, subject, engine)
@@ -66,10 +73,22 @@ impl Profile {
         self.by_operation.get(operation.index()).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the rule is written for exactly this operation.
+    fn speaks(&self, rule: usize, operation: Operation) -> bool {
+        let bits = self.spoken.get(rule).and_then(|bits| bits.get(operation.index() / 64));
+        bits.is_some_and(|bits| bits & (1 << (operation.index() % 64)) != 0)
+    }
+
     fn index(&mut self) {
         self.by_operation = vec![Vec::new(); Operation::COUNT];
+        self.spoken = vec![Default::default(); self.rules.len()];
         for (at, rule) in self.rules.iter().enumerate() {
             for operation in rule.operations.iter() {
+                if let Some(bits) =
+                    self.spoken.get_mut(at).and_then(|bits| bits.get_mut(operation.index() / 64))
+                {
+                    *bits |= 1 << (operation.index() % 64);
+                }
                 if let Some(list) = self.by_operation.get_mut(operation.index())
                     && list.last() != Some(&at)
                 {

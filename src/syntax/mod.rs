@@ -23,6 +23,7 @@ pub use diagnose::shown;
 pub use format::format;
 pub use load::{LoadError, load};
 pub use parser::{MAX_FINDINGS, Parsed, parse};
+pub use strings::is_hidden;
 pub use words::nearest;
 
 /// Whether the grammar takes a text as a whole file. [`parse`] says the same of it, and why; this is the grammar's own word.

@@ -330,6 +330,7 @@ fn manifest(place: &Place) -> Manifest {
         architecture: std::env::consts::ARCH.into(),
         sources: Vec::new(),
         seatbelt: None,
+        parameters_of_seatbelt: BTreeMap::new(),
         workspace: root("rw"),
         parameters: BTreeMap::new(),
         working_directory: root("rw"),
@@ -347,6 +348,7 @@ fn manifest(place: &Place) -> Manifest {
         network: Network::Off,
         ipc: Ipc::Off,
         needs: Vec::new(),
+        seatbelt_rules: Vec::new(),
         limits: Limits::default(),
         environment: Environment {
             set: BTreeMap::from([

@@ -5,7 +5,6 @@ use palisade::host::Host;
 use palisade::host::recorded::RecordedHost;
 use palisade::lint::rules;
 use palisade::pipeline::{Request, check};
-use palisade::policy::System;
 use palisade::report::concise;
 use palisade::resolve::MemoryLoader;
 use palisade::source::Sources;
@@ -14,14 +13,22 @@ fn machine() -> RecordedHost {
     RecordedHost::from_yaml(include_str!("../hosts/debian.yaml"), "debian.yaml").expect("a sound recording")
 }
 
-/// What checking a text in the recorded workspace finds.
+/// What checking a text in the recorded workspace finds: on a Mac where it is about one, else on Linux.
 fn check_text(text: &str, host: &dyn Host) -> (Sources, Vec<Finding>) {
     let mut sources = Sources::new();
     let file = sources.add("example.palisade", None, text);
+    let mac;
+    let (host, workspace) = if text.contains("on macos {") {
+        mac = RecordedHost::from_yaml(include_str!("../hosts/mac.yaml"), "mac.yaml")
+            .expect("a sound recording");
+        (&mac as &dyn Host, "/Users/dev/project")
+    } else {
+        (host, "/home/dev/project")
+    };
     let request = Request {
-        workspace: "/home/dev/project".into(),
+        workspace: workspace.into(),
         set: std::collections::BTreeMap::new(),
-        target: System::Linux,
+        target: host.system(),
         artifacts: Vec::new(),
     };
     let checked = check(&mut sources, file, &MemoryLoader::default(), host, &request);

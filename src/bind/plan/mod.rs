@@ -5,6 +5,7 @@ mod ancestors;
 mod environment;
 mod losses;
 mod protection;
+mod seatbelt;
 mod tools;
 
 use super::{Binding, Worktree};
@@ -18,7 +19,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for the private directory of a command on macOS, whose real path is made anew for each command and travels as a parameter.
-pub const SCRATCH_PARAMETER: &str = "/palisade-scratch";
+/// Nothing can lie below a device, so no root is ever there.
+pub const SCRATCH_PARAMETER: &str = "/dev/null/palisade-scratch";
 
 /// Where the private temporary directory may be on Linux; the first that no root holds is taken.
 const SCRATCH_PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/run/palisade"];
@@ -33,6 +35,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
     let roots = builder.roots();
     builder.worktrees();
     builder.executables();
+    let seatbelt = builder.seatbelt();
     let protected = builder.protections();
     // Stable: within a kind, the order in which the rules were made counts.
     builder.rules.sort_by_key(|rule| rule.origin.kind);
@@ -62,6 +65,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         network: policy.network().clone(),
         ipc: policy.ipc(),
         needs,
+        seatbelt,
         scratch,
         losses: losses::of(policy, binding),
     }

@@ -2,7 +2,8 @@
 
 use super::{Binding, Builder};
 use crate::bind::tools::{Grant, Lookup, Tool};
-use crate::plan::{Effect, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
+use crate::plan::{Effect, Operation, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
+use crate::policy::System;
 use crate::source::Span;
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
@@ -53,6 +54,12 @@ impl Builder<'_> {
             let origin =
                 Origin { kind: OriginKind::Tool, text: "the shell, which can always run".into(), span: None };
             self.share(&mut shared, shell, &origin);
+        }
+        if self.policy.target == System::Macos {
+            // What may be run by itself may also be run for a script: Seatbelt asks for the latter in its own words.
+            for grant in shared.values_mut().filter(|grant| grant.operations.contains(Operation::Exec)) {
+                grant.operations = grant.operations.union(Operations::of(&[Operation::Interpret]));
+            }
         }
         let place = |span| self.sources.stable_place(self.policy.name.span.file, span);
         self.rules

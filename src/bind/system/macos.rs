@@ -3,7 +3,7 @@
 
 use super::Base;
 use crate::host::Host;
-use crate::plan::{Operation, Operations, Scope};
+use crate::plan::{Operation, Operations, OriginKind, Scope};
 use crate::policy::Network;
 use camino::Utf8Path;
 
@@ -13,6 +13,9 @@ const DEVICE: Operations = Operations::of(&[Operation::Read, Operation::Metadata
 
 /// Links of the top directory that programs still go through. Seatbelt asks for metadata of the link itself.
 const LINKS: [&str; 4] = ["/etc", "/tmp", "/var", "/private/etc/localtime"];
+
+/// A unix socket of the system's own.
+const SOCKET: Operations = Operations::of(&[Operation::Metadata, Operation::Connect]);
 
 const ETC: [(&str, &str); 7] = [
     ("/private/etc/passwd", "accounts: names of users"),
@@ -24,14 +27,15 @@ const ETC: [(&str, &str); 7] = [
     ("/private/var/select/sh", "which shell /bin/sh is"),
 ];
 
-const ETC_NETWORK: [(&str, &str); 3] = [
+const ETC_NETWORK: [(&str, &str); 4] = [
+    ("/Library/Preferences/com.apple.networkd.plist", "settings of the network"),
     ("/private/etc/resolv.conf", "name look-up: which servers are asked"),
     ("/private/etc/ssl/openssl.cnf", "settings of the TLS library"),
     ("/private/etc/ssl/cert.pem", "certificates of authorities"),
 ];
 
-/// The base for a Mac, with what the policy's network adds to it.
-pub fn base(host: &dyn Host, network: &Network) -> Base {
+/// The base for a Mac, with what the policy's network and needs add to it.
+pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
     let mut base = Base::default();
     base.grant("/", Scope::Literal, READ, "the loader aborts without it");
     for (path, reason) in [
@@ -72,5 +76,27 @@ pub fn base(host: &dyn Host, network: &Network) -> Base {
         base.grant(path, Scope::Literal, READ, "randomness");
     }
     base.grant("/dev/fd", Scope::Subtree, READ, "the command's own open files");
+    base.grant("/private/var/run/syslog", Scope::Literal, SOCKET, "the system's log");
+    if *network != Network::Off {
+        base.grant("/private/var/run/mDNSResponder", Scope::Literal, SOCKET, "name look-up");
+    }
+    for need in needs {
+        match need.as_str() {
+            "terminal" => {
+                base.grant_as(
+                    OriginKind::Need,
+                    "/dev/ptmx",
+                    Scope::Literal,
+                    DEVICE,
+                    "needs terminal: makes pseudo-terminals",
+                );
+            }
+            "tls" => {
+                let reason = "needs tls: certificates of authorities, settings of the TLS library";
+                base.grant_as(OriginKind::Need, "/private/etc/ssl", Scope::Subtree, READ, reason);
+            }
+            _ => {}
+        }
+    }
     base
 }

@@ -73,6 +73,7 @@ impl Case {
             },
             binding: Binding {
                 base: Default::default(),
+                seatbelt: Vec::new(),
                 roots: Vec::new(),
                 denials: Vec::new(),
                 guards: Vec::new(),

@@ -4,17 +4,21 @@
 mod matching;
 mod order;
 mod paths;
+mod places;
 pub mod regex;
 mod subject;
 
 pub use matching::{Match, filter as match_filter, rule as match_rule, split_address};
 pub use order::Engine;
 pub use paths::PathCase;
+pub use places::{Place, Places};
 pub use subject::{Address, Fact, Family, Subject, Transport};
 
 use super::Profile;
 use super::rule::Effect;
 use super::vocabulary::{Builtin, Operation};
+use order::RulesFor;
+use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -62,47 +66,65 @@ const MAX_PERHAPS: usize = 16;
 
 /// Decides.
 pub(super) fn decide(profile: &Profile, operation: Operation, subject: &Subject, engine: Engine) -> Decision {
-    let mut perhaps = Vec::new();
-    // Whether something may allow, and may deny.
-    let mut possible = [false; 2];
-    let mut certain = None;
-    order::candidates(profile, operation, engine, &mut |decider| {
-        let (matched, effects) = judge(profile, decider, subject);
-        if matched == Match::No {
-            return false;
-        }
-        for effect in effects {
-            possible[usize::from(*effect == Effect::Deny)] = true;
-        }
-        if matched == Match::Yes {
-            certain = Some(decider);
-        } else if perhaps.len() < MAX_PERHAPS {
-            perhaps.push(decider);
-        }
-        // Once both are possible nothing behind can change the verdict, but it can still say what would hold otherwise.
-        matched == Match::Yes
-    });
-    let verdict = match possible {
-        [true, false] => Verdict::Allow,
-        [false, true] => Verdict::Deny,
-        _ => Verdict::Unknown,
+    let matched = |index: usize| {
+        profile.rules.get(index).map_or(Match::No, |rule| match_rule(rule, subject, profile.case))
     };
-    Decision { verdict, certain, perhaps }
+    let asked =
+        Asked { profile, rules_for: &|node| Cow::Borrowed(profile.rules_for(node)), matched: &matched };
+    asked.decide(operation, engine, subject.targets_itself())
 }
 
-/// Whether a candidate applies, and what it may then say.
-fn judge(profile: &Profile, decider: Decider, subject: &Subject) -> (Match, &'static [Effect]) {
-    const BOTH: &[Effect] = &[Effect::Allow, Effect::Deny];
-    match decider {
-        Decider::Rule { index, .. } => match profile.rules.get(index) {
-            Some(rule) => (match_rule(rule, subject, profile.case), one(rule.effect)),
-            None => (Match::No, BOTH),
-        },
-        Decider::Import { .. } => (Match::Perhaps, BOTH),
-        Decider::Builtin { builtin: Builtin::Allow, .. } => (Match::Yes, one(Effect::Allow)),
-        Decider::Builtin { builtin: Builtin::Deny, .. } => (Match::Yes, one(Effect::Deny)),
-        Decider::Builtin { .. } => (Match::Yes, BOTH),
-        Decider::SelfSignal => (subject.targets_itself(), one(Effect::Allow)),
+/// The rules that are asked, and how each is found to match.
+struct Asked<'a> {
+    profile: &'a Profile,
+    rules_for: RulesFor<'a>,
+    matched: &'a dyn Fn(usize) -> Match,
+}
+
+impl Asked<'_> {
+    fn decide(&self, operation: Operation, engine: Engine, targets_itself: Match) -> Decision {
+        let mut perhaps = Vec::new();
+        // Whether something may allow, and may deny.
+        let mut possible = [false; 2];
+        let mut certain = None;
+        order::candidates(self.profile, self.rules_for, operation, engine, &mut |decider| {
+            let (matched, effects) = self.judge(decider, targets_itself);
+            if matched == Match::No {
+                return false;
+            }
+            for effect in effects {
+                possible[usize::from(*effect == Effect::Deny)] = true;
+            }
+            if matched == Match::Yes {
+                certain = Some(decider);
+            } else if perhaps.len() < MAX_PERHAPS {
+                perhaps.push(decider);
+            }
+            // Once both are possible nothing behind can change the verdict, but it can still say what would hold otherwise.
+            matched == Match::Yes
+        });
+        let verdict = match possible {
+            [true, false] => Verdict::Allow,
+            [false, true] => Verdict::Deny,
+            _ => Verdict::Unknown,
+        };
+        Decision { verdict, certain, perhaps }
+    }
+
+    /// Whether a candidate applies, and what it may then say.
+    fn judge(&self, decider: Decider, targets_itself: Match) -> (Match, &'static [Effect]) {
+        const BOTH: &[Effect] = &[Effect::Allow, Effect::Deny];
+        match decider {
+            Decider::Rule { index, .. } => match self.profile.rules.get(index) {
+                Some(rule) => ((self.matched)(index), one(rule.effect)),
+                None => (Match::No, BOTH),
+            },
+            Decider::Import { .. } => (Match::Perhaps, BOTH),
+            Decider::Builtin { builtin: Builtin::Allow, .. } => (Match::Yes, one(Effect::Allow)),
+            Decider::Builtin { builtin: Builtin::Deny, .. } => (Match::Yes, one(Effect::Deny)),
+            Decider::Builtin { .. } => (Match::Yes, BOTH),
+            Decider::SelfSignal => (targets_itself, one(Effect::Allow)),
+        }
     }
 }
 

@@ -3,6 +3,10 @@
 use super::Decider;
 use crate::sbpl::Profile;
 use crate::sbpl::vocabulary::{Builtin, Operation};
+use std::borrow::Cow;
+
+/// The rules written for exactly an operation, by their place in [`Profile::rules`], in order: all of them, or those that may match.
+pub(super) type RulesFor<'a> = &'a dyn Fn(Operation) -> Cow<'a, [usize]>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -17,6 +21,7 @@ pub enum Engine {
 /// Calls `ask` for one candidate after the other until it says that one has decided.
 pub(super) fn candidates(
     profile: &Profile,
+    rules_for: RulesFor<'_>,
     operation: Operation,
     engine: Engine,
     ask: &mut dyn FnMut(Decider) -> bool,
@@ -24,7 +29,7 @@ pub(super) fn candidates(
     match engine {
         Engine::PerOperation => {
             for node in operation.ancestry() {
-                if own(profile, node, ask) {
+                if own(profile, &rules_for(node), node, ask) {
                     return;
                 }
                 if node.name() == "signal" && ask(Decider::SelfSignal) {
@@ -35,7 +40,7 @@ pub(super) fn candidates(
                 }
             }
         }
-        Engine::LastMatch => last_match(profile, operation, ask),
+        Engine::LastMatch => last_match(profile, rules_for, operation, ask),
     }
 }
 
@@ -49,8 +54,12 @@ fn builtin(operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) -> bool {
 
 /// The rules written for exactly this operation: filtered ones, then unfiltered ones. An import that was not read may hold rules of
 /// both kinds.
-fn own(profile: &Profile, operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) -> bool {
-    let rules = profile.rules_for(operation);
+fn own(
+    profile: &Profile,
+    rules: &[usize],
+    operation: Operation,
+    ask: &mut dyn FnMut(Decider) -> bool,
+) -> bool {
     for filtered in [true, false] {
         let mut imports = profile.opaque.iter().enumerate().rev().peekable();
         for &index in rules.iter().rev() {
@@ -74,11 +83,17 @@ fn own(profile: &Profile, operation: Operation, ask: &mut dyn FnMut(Decider) -> 
     false
 }
 
-fn last_match(profile: &Profile, operation: Operation, ask: &mut dyn FnMut(Decider) -> bool) {
+fn last_match(
+    profile: &Profile,
+    rules_for: RulesFor<'_>,
+    operation: Operation,
+    ask: &mut dyn FnMut(Decider) -> bool,
+) {
     let ancestry: Vec<Operation> = operation.ancestry().collect();
+    let own: Vec<Cow<'_, [usize]>> = ancestry.iter().map(|node| rules_for(*node)).collect();
     // Each list is in order; together they are merged from their ends.
     let mut lists: Vec<(Operation, &[usize])> =
-        ancestry.iter().map(|node| (*node, profile.rules_for(*node))).collect();
+        ancestry.iter().copied().zip(own.iter().map(|rules| &**rules)).collect();
     let mut imports = profile.opaque.iter().enumerate().rev().peekable();
     while let Some((node, rules)) = lists.iter_mut().max_by_key(|(_, rules)| rules.last().copied()) {
         let Some((&index, rest)) = rules.split_last() else { break };

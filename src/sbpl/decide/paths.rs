@@ -51,6 +51,15 @@ fn plainly(form: Form, value: &[u8], subject: &[u8], case: PathCase) -> bool {
     }
 }
 
+/// One text for every spelling of a path that [`matches`] may take for it: where the keys differ, it answers no.
+pub(super) fn key(path: &[u8], case: PathCase) -> Vec<u8> {
+    match (folded(path, case), case) {
+        (Some(folded), _) => folded.into_bytes(),
+        (None, PathCase::Insensitive) => path.to_ascii_lowercase(),
+        (None, PathCase::Sensitive) => path.to_vec(),
+    }
+}
+
 /// Decomposed, and of one case where the disk is of one.
 fn folded(path: &[u8], case: PathCase) -> Option<String> {
     let text = std::str::from_utf8(path).ok()?;

@@ -1,0 +1,29 @@
+//! Rules that the profile states in Seatbelt's own language: what they say of paths becomes rules of the plan, so that every verdict counts it.
+
+use super::Builder;
+use crate::plan::{Effect, OriginKind, PlannedSeatbelt};
+use crate::sbpl::rule::Effect as Said;
+
+impl Builder<'_> {
+    /// Adds the rules of every statement that was understood.
+    pub(super) fn seatbelt(&mut self) -> Vec<PlannedSeatbelt> {
+        let mut planned = Vec::new();
+        for (statement, read) in self.policy.seatbelt.iter().zip(&self.binding.seatbelt) {
+            let Ok(rules) = read else { continue };
+            let mut origin = self.statement(OriginKind::Seatbelt, statement.span);
+            origin.text = format!("{} because {}", self.sources.place(statement.span), statement.because);
+            for rule in rules {
+                let effect = if rule.effect == Said::Allow { Effect::Allow } else { Effect::Deny };
+                for (scope, path) in &rule.paths {
+                    self.rule(effect, rule.planned, *scope, path, origin.clone());
+                }
+                planned.push(PlannedSeatbelt {
+                    text: rule.text.clone(),
+                    operations: rule.operations.clone(),
+                    origin: origin.clone(),
+                });
+            }
+        }
+        planned
+    }
+}

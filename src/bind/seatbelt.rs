@@ -1,0 +1,193 @@
+//! `seatbelt "(allow …)"`: read by the reader of profiles, and taken only where what it opens can be said.
+
+use crate::emit::operations;
+use crate::plan::{Operation, Operations, Scope};
+use crate::sbpl::read::Datum;
+use crate::sbpl::rule::{Effect, Filter, Rule, Test};
+use crate::sbpl::vocabulary::Form;
+use crate::sbpl::{self, NoImports, Operation as Leaf, Params, print};
+use crate::source::Sources;
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// One rule of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawRule {
+    pub effect: Effect,
+    /// On one line, wildcards over operations on paths written out.
+    pub text: String,
+    pub operations: Vec<&'static str>,
+    /// The plan's operations that it speaks of, in whole or, where it allows, in part.
+    pub planned: Operations,
+    /// The paths it speaks of; empty where it is about no path.
+    pub paths: Vec<(Scope, Utf8PathBuf)>,
+}
+
+/// The links in the top directory: a filter on a path through one matches nothing.
+const LINKS: [&str; 3] = ["/etc", "/tmp", "/var"];
+
+/// Reads the text of a statement.
+///
+/// # Errors
+/// Why it is not taken, each reason a message.
+pub fn read(text: &str) -> Result<Vec<RawRule>, Vec<String>> {
+    let mut sources = Sources::new();
+    let file = sources.add("seatbelt", None, format!("(version 1)\n{text}"));
+    let evaluation = sbpl::evaluate(&mut sources, file, &Params::default(), &NoImports);
+    if !evaluation.findings.is_empty() {
+        return Err(evaluation.findings.into_iter().map(|finding| finding.message).collect());
+    }
+    let other = |datum: &&Datum| !matches!(datum.head(), Some("allow" | "deny"));
+    if evaluation.data.iter().skip(1).find(other).is_some() {
+        return Err(vec!["only `allow` and `deny` may stand there".into()]);
+    }
+    let profile = evaluation.profile;
+    if let Some(name) = profile.params.first() {
+        return Err(vec![format!("the parameter `{name}` is given to nobody")]);
+    }
+    if profile.rules.is_empty() {
+        return Err(vec!["it holds no rule".into()]);
+    }
+    let mut rules = Vec::new();
+    let mut problems = Vec::new();
+    for rule in &profile.rules {
+        match take(rule) {
+            Ok(rule) => rules.push(rule),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(rules) } else { Err(problems) }
+}
+
+fn take(rule: &Rule) -> Result<RawRule, String> {
+    if let Some(modifier) = rule.modifiers.iter().find(|it| !matches!(it.info.name, "report" | "no-report")) {
+        return Err(format!("`with {}` is not taken: what it does cannot be checked", modifier.info.name));
+    }
+    let mut operations: Vec<Leaf> = Vec::new();
+    for operation in rule.operations.iter() {
+        operations.extend(expanded(*operation)?);
+    }
+    operations.sort_unstable();
+    operations.dedup();
+    let names: Vec<&'static str> = operations.iter().map(|operation| operation.name()).collect();
+    let planned = planned(rule.effect, &names)?;
+    let mut paths = Vec::new();
+    if !planned.is_empty()
+        || names.iter().any(|name| name.starts_with("file-") || name.starts_with("network-"))
+    {
+        if rule.filters.is_empty() {
+            return Err(
+                "a rule about files or sockets must say which: `(literal \"…\")` or `(subpath \"…\")`".into(),
+            );
+        }
+        for filter in rule.filters.iter() {
+            plain_paths(filter, &mut paths)?;
+        }
+    }
+    let written = Rule { operations: operations.into(), ..rule.clone() };
+    Ok(RawRule { effect: rule.effect, text: print::rule(&written), operations: names, planned, paths })
+}
+
+/// The leaves of an operation on paths, so that its meaning hangs on no order among wildcards; any other operation itself.
+fn expanded(operation: Leaf) -> Result<Vec<Leaf>, String> {
+    let name = operation.name();
+    match name {
+        "default" | "process*" => Err(format!("`{name}` names more than can be said")),
+        "process-exec*" => {
+            Ok([Some(operation), Leaf::named("process-exec-interpreter")].into_iter().flatten().collect())
+        }
+        _ if name.starts_with("file") || name.starts_with("network") => Ok(operation.leaves().collect()),
+        _ => Ok(vec![operation]),
+    }
+}
+
+/// The plan's operations that a rule speaks of. An allowance in part counts as a whole one, so that no verdict says too little is open;
+/// a denial must be whole.
+fn planned(effect: Effect, names: &[&str]) -> Result<Operations, String> {
+    let mut planned = Operations::NONE;
+    for ours in Operation::ALL {
+        let leaves = operations::of(ours);
+        let said = leaves.iter().filter(|leaf| names.contains(leaf)).count();
+        if said == 0 {
+            continue;
+        }
+        if effect == Effect::Deny && said < leaves.len() {
+            return Err(format!("it denies a part of `{}`; name all of {}", ours.name(), leaves.join(" ")));
+        }
+        planned = planned.union(Operations::of(&[ours]));
+    }
+    Ok(planned)
+}
+
+/// Adds the paths of a filter that names paths and nothing else.
+fn plain_paths(filter: &Filter, paths: &mut Vec<(Scope, Utf8PathBuf)>) -> Result<(), String> {
+    const HELP: &str =
+        "only paths by `literal` and `subpath` can be counted in a verdict on files and sockets";
+    match &filter.test {
+        Test::Any(filters) => filters.iter().try_for_each(|filter| plain_paths(filter, paths)),
+        Test::Text { attribute, form: form @ (Form::Whole | Form::Subpath), value }
+            if attribute.name == "path" =>
+        {
+            let path = value.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or(HELP)?;
+            let path = Utf8Path::new(path);
+            let normal =
+                path.is_absolute() && path.components().collect::<Utf8PathBuf>().as_str() == path.as_str();
+            if !normal || path.components().any(|part| part.as_str() == "..") {
+                return Err(format!(
+                    "`{path}` matches nothing: the kernel compares absolute paths without `.`, `..` and double slashes"
+                ));
+            }
+            if let Some(link) = LINKS.iter().find(|link| path.starts_with(link) && path != **link) {
+                return Err(format!(
+                    "`{path}` matches nothing: `{link}` is a link, and the kernel asks for `/private{path}`"
+                ));
+            }
+            let scope = if *form == Form::Whole { Scope::Literal } else { Scope::Subtree };
+            paths.push((scope, path.to_path_buf()));
+            Ok(())
+        }
+        _ => Err(HELP.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_over_paths_are_written_out_and_counted() {
+        let rules = read("(allow file-read* (subpath \"/opt/x\")) (allow mach-lookup (global-name \"a.b\"))")
+            .unwrap();
+        assert_eq!(
+            rules[0].text,
+            "(allow file-read-data file-read-metadata file-read-xattr (subpath \"/opt/x\"))"
+        );
+        assert_eq!(rules[0].planned, Operations::READING);
+        assert_eq!(rules[0].paths, [(Scope::Subtree, "/opt/x".into())]);
+        assert!(rules[1].planned.is_empty() && rules[1].paths.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_not_taken() {
+        for text in [
+            "",
+            "(allow default)",
+            "(allow file-read*)",
+            "(allow file-read* (regex #\"^/opt\"))",
+            "(allow file-read* (require-all (subpath \"/a\") (require-not (literal \"/a/b\"))))",
+            "(allow file-read* (subpath \"/tmp/x\"))",
+            "(allow file-read* (subpath \"/opt/\"))",
+            "(allow file-read* (subpath \"/opt/../etc\"))",
+            "(allow file-reed* (subpath \"/opt\"))",
+            "(allow process-exec (literal \"/bin/ps\") (with no-sandbox))",
+            "(allow network-outbound (remote ip \"*:80\"))",
+            "(allow file-read* (subpath (param \"HOME\")))",
+            "(deny file-write-data (subpath \"/opt\"))",
+            "(import \"system.sb\")",
+            "(define x 1)",
+            "(if #t (allow mach-lookup (global-name \"x\")))",
+            "(allow mach-lookup (global-name \"x\")",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which paths are asked about: between them they touch every region that the rules of a plan make.
+
+use crate::emit::rules::spellings;
+use crate::plan::{Plan, Spelling};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::HashSet;
+
+/// One path, and how the plan is asked about it.
+pub struct Probe {
+    pub path: Utf8PathBuf,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// As it is spelled in a rule, or as nothing is.
+    Exact,
+    /// A path that no rule names, in this directory.
+    Below,
+    /// Another spelling of one that rules name.
+    Twin,
+}
+
+/// Calls `ask` with each probe of a plan, until one fails.
+pub fn each<E>(plan: &Plan, mut ask: impl FnMut(&Probe) -> Result<(), E>) -> Result<(), E> {
+    let named: HashSet<&Utf8Path> = plan.rules.iter().map(|rule| rule.path.as_path()).collect();
+    let fresh = fresh_name(&named);
+    let mut asked: HashSet<Utf8PathBuf> = HashSet::new();
+    let mut probe = |path: Utf8PathBuf, kind: Kind| -> Result<(), E> {
+        if asked.contains(&path) || (kind == Kind::Twin && named.contains(path.as_path())) {
+            return Ok(());
+        }
+        let probe = Probe { path, kind };
+        ask(&probe)?;
+        asked.insert(probe.path);
+        Ok(())
+    };
+    // Named ones and what holds them first: another spelling of one may be a name of its own.
+    for rule in &plan.rules {
+        for path in rule.path.ancestors().take_while(|path| path.as_str() != "/") {
+            probe(path.to_path_buf(), Kind::Exact)?;
+        }
+        probe("/".into(), Kind::Exact)?;
+        probe(rule.path.join(&fresh), Kind::Below)?;
+        probe(rule.path.join(&fresh).join("deeper"), Kind::Exact)?;
+        for path in siblings(&rule.path, &fresh) {
+            probe(path, Kind::Exact)?;
+        }
+    }
+    for rule in &plan.rules {
+        for twin in twins(&rule.path, plan.spelling) {
+            probe(twin.join(&fresh), Kind::Twin)?;
+            probe(twin, Kind::Twin)?;
+        }
+    }
+    Ok(())
+}
+
+/// A name that is no component of any rule's path.
+fn fresh_name(named: &HashSet<&Utf8Path>) -> String {
+    let taken: HashSet<&str> =
+        named.iter().flat_map(|path| path.components()).map(|component| component.as_str()).collect();
+    let names = (0..).map(|number| format!("~fresh{number}~"));
+    names.into_iter().find(|name| !taken.contains(name.as_str())).unwrap_or_default()
+}
+
+/// Paths that begin as this one does, or differ from it in a letter, and lie beside it.
+fn siblings(path: &Utf8Path, fresh: &str) -> Vec<Utf8PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    let mut siblings = vec![parent.join(fresh), parent.join(format!("{name}{fresh}"))];
+    let mut shorter = name.to_owned();
+    shorter.pop();
+    if !shorter.is_empty() && shorter != "." && shorter != ".." {
+        siblings.push(parent.join(shorter));
+    }
+    // What a pattern would make of a dot.
+    if name.contains('.') {
+        siblings.push(parent.join(name.replace('.', "_")));
+    }
+    siblings
+}
+
+/// Other spellings of one path, as a disk that folds case takes them for the same.
+fn twins(path: &Utf8Path, spelling: Spelling) -> Vec<Utf8PathBuf> {
+    if spelling == Spelling::Exact {
+        return Vec::new();
+    }
+    let swap = |letter: char| {
+        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+    };
+    let mut twins = Vec::new();
+    for path in spellings(path) {
+        let swapped = Utf8PathBuf::from(path.as_str().chars().map(swap).collect::<String>());
+        let upper = Utf8PathBuf::from(path.as_str().to_ascii_uppercase());
+        twins.extend([path, swapped, upper]);
+    }
+    twins
+}

@@ -1,0 +1,231 @@
+//! Every operation that is not about a path of the plan: what is open to all, to some names, and closed.
+
+use super::{Answers, Difference, ENGINES, ReadBack};
+use crate::emit::operations::{self, CLOSED_ON_PATHS};
+use crate::emit::services::{self, Service};
+use crate::emit::standing::{KERNEL, OPEN};
+use crate::plan::{self, Operations, Plan};
+use crate::policy::{Ipc, Network};
+use crate::sbpl::decide::{Address, Fact, Family, Transport};
+use crate::sbpl::{Operation, Subject, Verdict};
+
+/// A name that no profile grants.
+const UNKNOWN: &str = "org.example.granted-to-nobody";
+
+pub fn check(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let rules: Vec<Service> = services::of(plan).into_iter().flat_map(|services| services.rules).collect();
+    for operation in Operation::all().filter(|operation| operation.is_leaf()) {
+        standing(operation, &rules, read)?;
+    }
+    connections(plan, read)?;
+    names(&rules, read)?;
+    ipc(plan, read)?;
+    processes(plan, read)?;
+    devices(plan, read)
+}
+
+fn expect(
+    read: &ReadBack<'_>,
+    operation: &str,
+    subject: &Subject,
+    shown: &str,
+    answers: Answers,
+) -> Result<(), Difference> {
+    let Some(operation) = Operation::named(operation) else {
+        return Err(Difference::Unreadable(format!("no operation is called `{operation}`")));
+    };
+    for engine in ENGINES {
+        let decision = read.profile.decide(operation, subject, engine);
+        if !answers.hold(decision.verdict) {
+            let planned = if answers.allow { "it is open" } else { "it is closed" };
+            return Err(read.difference(operation, shown, planned.into(), engine, &decision));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an operation is one of `names`, or lies below one.
+fn is_in<'a>(operation: Operation, names: impl IntoIterator<Item = &'a str>) -> bool {
+    let names: Vec<&str> = names.into_iter().collect();
+    operation.ancestry().any(|node| names.contains(&node.name()))
+}
+
+/// Of a subject of which nothing is known: what is open whatever it is, what is closed whatever it is.
+fn standing(operation: Operation, rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
+    let name = operation.name();
+    let on_paths = operations::leaves(Operations::ALL);
+    if KERNEL.contains(&name) || on_paths.contains(&name) || CLOSED_ON_PATHS.contains(&name) {
+        return Ok(());
+    }
+    let granted: Vec<&Service> =
+        rules.iter().filter(|rule| is_in(operation, rule.operations.iter().copied())).collect();
+    let answers = if granted.iter().any(|rule| rule.filter.is_empty()) {
+        Answers::ALLOW
+    } else if !granted.is_empty() {
+        // Some names, and no others.
+        for engine in ENGINES {
+            let decision = read.profile.decide(operation, &Subject::any(), engine);
+            if decision.verdict != Verdict::Unknown {
+                let planned = "it is open in part".to_owned();
+                return Err(read.difference(operation, "anything", planned, engine, &decision));
+            }
+        }
+        return Ok(());
+    } else {
+        Answers::only(OPEN.iter().any(|(open, _)| *open == name))
+    };
+    expect(read, name, &Subject::any(), "anything", answers)
+}
+
+/// Over IP all or nothing; unix sockets are paths.
+fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let answers = Answers::only(plan.network == Network::All);
+    for transport in [Transport::Tcp, Transport::Udp] {
+        for family in [Family::V4, Family::V6] {
+            for loopback in [true, false] {
+                let end = Address {
+                    transport: Some(transport),
+                    family: Some(family),
+                    loopback: Some(loopback),
+                    port: Some(443),
+                };
+                let subject = Subject::connection(end, end);
+                for operation in ["network-outbound", "network-inbound", "network-bind"] {
+                    expect(read, operation, &subject, "a connection", answers)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each name that is granted, and one that is not.
+fn names(rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
+    for (operation, attribute) in [
+        ("mach-lookup", "global-name"),
+        ("mach-register", "global-name"),
+        ("sysctl-read", "sysctl-name"),
+        ("sysctl-write", "sysctl-name"),
+        ("ipc-posix-shm-read-data", "ipc-posix-name"),
+    ] {
+        let all = rules.iter().any(|rule| rule.filter.is_empty() && rule.operations.contains(&operation));
+        if all {
+            continue;
+        }
+        for name in
+            [UNKNOWN, "kern.procargs2", "com.apple.securityd", "com.apple.coreservices.launchservicesd"]
+        {
+            expect(read, operation, &Subject::named(attribute, name), name, Answers::DENY)?;
+        }
+        for rule in rules.iter().filter(|rule| rule.operations.contains(&operation)) {
+            for (name, is_prefix) in granted(&rule.filter, attribute) {
+                let subject = if is_prefix { format!("{name}~fresh") } else { name.to_owned() };
+                expect(
+                    read,
+                    operation,
+                    &Subject::named(attribute, subject.as_str()),
+                    &subject,
+                    Answers::ALLOW,
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The texts in filters on an attribute, and whether each is a prefix.
+fn granted<'a>(filter: &'a str, attribute: &str) -> Vec<(&'a str, bool)> {
+    let part = |part: &'a str| {
+        let rest = part.strip_prefix(attribute)?;
+        let (rest, is_prefix) = match rest.strip_prefix("-prefix") {
+            Some(rest) => (rest, true),
+            None => (rest, false),
+        };
+        Some((rest.split('"').nth(1)?, is_prefix))
+    };
+    filter.split('(').filter_map(part).collect()
+}
+
+fn ipc(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let memory = Answers::only(plan.ipc == Ipc::SharedMemory);
+    let semaphores = Answers::only(plan.needs.iter().any(|need| need == "semaphores"));
+    let named = Subject::named("ipc-posix-name", UNKNOWN);
+    for operation in Operation::all().filter(|operation| operation.is_leaf()) {
+        let name = operation.name();
+        let answers = if name.starts_with("ipc-posix-shm-") {
+            memory
+        } else if name.starts_with("ipc-posix-sem-") {
+            semaphores
+        } else {
+            continue;
+        };
+        expect(read, name, &named, UNKNOWN, answers)?;
+    }
+    expect(read, "ipc-posix-issue-extension", &named, UNKNOWN, Answers::DENY)?;
+    for (operation, answers) in
+        [("ipc-sysv-shm", memory), ("ipc-sysv-sem", semaphores), ("ipc-sysv-msg", Answers::DENY)]
+    {
+        expect(read, operation, &Subject::any(), "anything", answers)?;
+    }
+    Ok(())
+}
+
+/// What a process may ask of its own kind.
+const OWN_PROCESSES: [&str; 6] = [
+    "process-info-dirtycontrol",
+    "process-info-pidfdinfo",
+    "process-info-pidfileportinfo",
+    "process-info-pidinfo",
+    "process-info-rusage",
+    "process-info-setcontrol",
+];
+
+/// The command's own processes, and others.
+fn processes(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let sees_all = plan.needs.iter().any(|need| need == "process-list");
+    let target = |word: &str| Subject::any().with("target", Fact::Is(word.as_bytes().to_vec()));
+    for (word, own) in [("same-sandbox", true), ("others", false), ("initproc", false)] {
+        expect(read, "signal", &target(word), word, Answers::only(own))?;
+        let info = Answers::only(own || sees_all);
+        for operation in OWN_PROCESSES {
+            expect(read, operation, &target(word), word, info)?;
+        }
+        expect(read, "process-info-codesignature", &target(word), word, Answers::only(own))?;
+        expect(read, "process-info-listpids", &target(word), word, Answers::only(sees_all))?;
+    }
+    Ok(())
+}
+
+/// Terminals, the loader's device, and sockets that are no connections.
+fn devices(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let terminal = plan.needs.iter().any(|need| need == "terminal");
+    for (path, answers) in [
+        ("/dev/dtracehelper", Answers::ALLOW),
+        ("/dev/tty", Answers::only(terminal)),
+        ("/dev/ptmx", Answers::only(terminal)),
+        ("/dev/ttys007", Answers::only(terminal)),
+        ("/dev/ttys", Answers::DENY),
+        ("/dev/disk0", Answers::DENY),
+        ("/private/tmp/dev/ttys007", Answers::DENY),
+    ] {
+        expect(read, "file-ioctl", &Subject::path(path), path, answers)?;
+    }
+    let path = "/dev/ttys007";
+    let own = Subject::path(path).with("extension", Fact::Is(b"com.apple.sandbox.pty".to_vec()));
+    for (operation, ours) in [
+        ("file-read-data", plan::Operation::Read),
+        ("file-read-metadata", plan::Operation::Metadata),
+        ("file-write-data", plan::Operation::Write),
+    ] {
+        let decision = plan.decider().decide(ours, path.into());
+        let answers = if decision.rule.is_some() { Answers::EITHER } else { Answers::only(terminal) };
+        expect(read, operation, &own, path, answers)?;
+    }
+    for (domain, answers) in
+        [("AF_ROUTE", Answers::only(plan.network == Network::All)), ("AF_SYSTEM", Answers::DENY)]
+    {
+        let socket = Subject::any().with("socket-domain", Fact::Is(domain.as_bytes().to_vec()));
+        expect(read, "system-socket", &socket, domain, answers)?;
+    }
+    Ok(())
+}
