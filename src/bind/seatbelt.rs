@@ -1,6 +1,6 @@
 //! `seatbelt "(allow …)"`: read by the reader of profiles, and taken only where what it opens can be said.
 
-use crate::emit::operations;
+use crate::plan::seatbelt as operations;
 use crate::plan::{Operation, Operations, Scope};
 use crate::sbpl::read::Datum;
 use crate::sbpl::rule::{Effect, Filter, Rule, Test};

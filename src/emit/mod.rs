@@ -1,7 +1,6 @@
 //! In: a plan. Out: the text of a `.sb` file, Seatbelt's own profile language, meant to be read by people first, and proof that it means
 //! the plan: `validate` reads it back.
 
-pub mod operations;
 mod quote;
 mod rules;
 mod services;

@@ -1,8 +1,8 @@
 //! The plan's rules as Seatbelt's. Every rule is stated for leaf operations and with a filter, in the plan's order. So it decides the same
 //! whether the last matching rule wins over all operations, or for each operation on its own with wildcards as fallback.
 
-use super::operations;
 use super::quote::{Texts, Unspeakable, comment};
+use crate::plan::seatbelt as operations;
 use crate::plan::{Effect, Operations, OriginKind, Rule, Scope};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;

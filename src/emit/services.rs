@@ -6,6 +6,7 @@
 
 use crate::plan::Plan;
 use crate::policy::{Ipc, Network};
+use std::collections::HashSet;
 
 /// One rule that names no path of the plan, and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -283,6 +284,12 @@ pub fn of(plan: &Plan) -> Vec<Services> {
             .iter()
             .map(|name| Services { title: format!("needs {name}, beside paths"), rules: rules(need(name)) }),
     );
+    // What is open already is not said again.
+    let mut said: HashSet<(&[&str], String)> = HashSet::new();
+    for part in &mut services {
+        part.rules.retain(|rule| said.insert((rule.operations, rule.filter.clone())));
+    }
+    services.retain(|part| !part.rules.is_empty() || !part.title.starts_with("needs "));
     services
 }
 

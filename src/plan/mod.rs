@@ -7,6 +7,7 @@ pub mod hosts;
 pub mod operation;
 pub mod question;
 pub mod rule;
+pub mod seatbelt;
 
 pub use decide::{Decider, Decision, Spelling};
 pub use operation::{Operation, Operations};

@@ -106,12 +106,6 @@ fn what_cannot_be_compiled_yet_says_so_and_writes_nothing() {
     for (statement, said, mac) in [
         ("network only { allow \"example.com\" }", "`network only` cannot be compiled yet", false),
         ("network only { allow \"example.com\" }", "`network only` cannot be compiled yet", true),
-        ("needs terminal", "`needs` cannot be compiled for macos yet", true),
-        (
-            "on macos { seatbelt \"(allow iokit-open)\" because \"x\" }",
-            "a `seatbelt` rule cannot be compiled yet",
-            true,
-        ),
     ] {
         let place = Place::with("a.palisade", &format!("{CLEAN}\n{statement}"));
         let compile = if mac {

@@ -132,12 +132,21 @@ fn subjects(plan: &Plan, texts: &[String]) -> Vec<Subject> {
     subjects
 }
 
+/// Operations on paths are asked of paths only.
+fn asked(subject: &Subject) -> impl Iterator<Item = Leaf> {
+    let has_path = subject.as_path().is_some();
+    let on_paths = |it: Leaf| it.has_path() && !it.name().starts_with("network");
+    Leaf::all()
+        .filter(|it| it.is_leaf() || it.name() == "process-exec*")
+        .filter(move |it| has_path || !on_paths(*it))
+}
+
 fn verdicts(profile: &Profile, subjects: &[Subject]) -> Vec<Verdict> {
     let places = profile.places();
     let mut verdicts = Vec::new();
     for subject in subjects {
         let place = places.at(subject);
-        for operation in Leaf::all().filter(|it| it.is_leaf() || it.name() == "process-exec*") {
+        for operation in asked(subject) {
             for engine in [Engine::PerOperation, Engine::LastMatch] {
                 verdicts.push(place.decide(operation, engine).verdict);
             }
@@ -157,6 +166,10 @@ fn reason(kind: &str, rules: &[String], at: usize) -> Option<&'static str> {
         "drop" if rule.starts_with("(deny") && is_unfiltered(rule) => {
             Some("the kernel closes it anyway, on some versions; stated for the others")
         }
+        "flip" if is_unfiltered(rule) => {
+            Some("nothing is left for it to decide: every path has a rule of its own")
+        }
+        "flip" => Some("a later rule speaks of all of it"),
         "drop" => Some("another rule says the same of a larger place or by another name"),
         "swap" => Some("the two speak of different things, or say the same"),
         _ => None,

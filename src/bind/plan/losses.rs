@@ -5,8 +5,27 @@ use crate::plan::Loss;
 use crate::policy::{Access, DenialKind, LimitKind, Policy, System};
 
 /// Everything of this policy that the target's walls hold only in part.
-pub fn of(policy: &Policy, binding: &Binding) -> Vec<Loss> {
+pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Loss> {
     let mut losses = Vec::new();
+    if policy.target == System::Macos {
+        if !case_insensitive {
+            losses.push(Loss {
+                text: "Seatbelt compares paths without the case of letters, so that on this disk a grant holds for a name that differs \
+                       only in case too"
+                    .into(),
+                span: None,
+            });
+        }
+        let denied = || binding.denied().into_iter().chain(binding.write_protected(policy));
+        if denied().any(|(path, entry)| entry.is_none() && !path.as_str().is_ascii()) {
+            losses.push(Loss {
+                text: "a protected path that is missing, with letters beyond ASCII, may be made in another case of those letters: \
+                       how Seatbelt compares them is not published"
+                    .into(),
+                span: None,
+            });
+        }
+    }
     for denial in &policy.denials {
         let what = match denial.kind {
             DenialKind::Path(_) => continue,

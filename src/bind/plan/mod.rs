@@ -67,7 +67,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         needs,
         seatbelt,
         scratch,
-        losses: losses::of(policy, binding),
+        losses: losses::of(policy, binding, host.case_insensitive()),
     }
 }
 

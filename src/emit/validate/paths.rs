@@ -2,9 +2,9 @@
 
 use super::probes::{self, Kind, Probe};
 use super::{Answers, Difference, ENGINES, ReadBack};
-use crate::emit::operations::{self, CLOSED_ON_PATHS};
 use crate::emit::{SENTINEL_OPERATIONS, sentinel};
 use crate::host::fold;
+use crate::plan::seatbelt::{self as operations, CLOSED_ON_PATHS};
 use crate::plan::{self, Decider, OriginKind, Plan, Rule, Scope, Spelling};
 use crate::sbpl::decide::Fact;
 use crate::sbpl::{Operation, Place, Places, Subject};

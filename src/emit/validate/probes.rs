@@ -1,6 +1,7 @@
 //! Which paths are asked about: between them they touch every region that the rules of a plan make.
 
 use crate::emit::rules::spellings;
+use crate::host::fold;
 use crate::plan::{Plan, Spelling};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashSet;
@@ -23,7 +24,11 @@ pub enum Kind {
 
 /// Calls `ask` with each probe of a plan, until one fails.
 pub fn each<E>(plan: &Plan, mut ask: impl FnMut(&Probe) -> Result<(), E>) -> Result<(), E> {
-    let named: HashSet<&Utf8Path> = plan.rules.iter().map(|rule| rule.path.as_path()).collect();
+    let named: HashSet<&Utf8Path> = plan.rules.iter().flat_map(|rule| rule.path.ancestors()).collect();
+    let folded: HashSet<Utf8PathBuf> = match plan.spelling {
+        Spelling::Folded => named.iter().map(|path| fold(path)).collect(),
+        Spelling::Exact => HashSet::new(),
+    };
     let fresh = fresh_name(&named);
     let mut asked: HashSet<Utf8PathBuf> = HashSet::new();
     let mut probe = |path: Utf8PathBuf, kind: Kind| -> Result<(), E> {
@@ -44,7 +49,9 @@ pub fn each<E>(plan: &Plan, mut ask: impl FnMut(&Probe) -> Result<(), E>) -> Res
         probe(rule.path.join(&fresh), Kind::Below)?;
         probe(rule.path.join(&fresh).join("deeper"), Kind::Exact)?;
         for path in siblings(&rule.path, &fresh) {
-            probe(path, Kind::Exact)?;
+            // What lies beside one path may be another spelling of a second.
+            let twin = !named.contains(path.as_path()) && folded.contains(&fold(&path));
+            probe(path, if twin { Kind::Twin } else { Kind::Exact })?;
         }
     }
     for rule in &plan.rules {

@@ -1,9 +1,9 @@
 //! Every operation that is not about a path of the plan: what is open to all, to some names, and closed.
 
 use super::{Answers, Difference, ENGINES, ReadBack};
-use crate::emit::operations::{self, CLOSED_ON_PATHS};
 use crate::emit::services::{self, Service};
 use crate::emit::standing::{KERNEL, OPEN};
+use crate::plan::seatbelt::{self as operations, CLOSED_ON_PATHS};
 use crate::plan::{self, Operations, Plan};
 use crate::policy::{Ipc, Network};
 use crate::sbpl::decide::{Address, Fact, Family, Transport};

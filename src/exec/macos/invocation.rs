@@ -2,6 +2,7 @@
 
 use super::scratch::Scratch;
 use crate::bind::plan::SCRATCH_PARAMETER;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -11,15 +12,23 @@ pub const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
 /// The arguments of sandbox-exec for a program, whose own arguments begin with the name that it is called by. That name is the
 /// program's path here: sandbox-exec gives it the one that it looks up.
-pub fn arguments(scratch: &Scratch, program: &Path, arguments: &[OsString]) -> Vec<OsString> {
+pub fn arguments(
+    scratch: &Scratch,
+    parameters: &BTreeMap<String, String>,
+    program: &Path,
+    arguments: &[OsString],
+) -> Vec<OsString> {
     let mut all: Vec<OsString> = vec![
         "-f".into(),
         scratch.profile().into(),
         "-D".into(),
         format!("SCRATCH={}", scratch.path()).into(),
-        "--".into(),
-        program.into(),
     ];
+    // What is too long for a literal of the profile.
+    for (name, value) in parameters {
+        all.extend(["-D".into(), format!("{name}={value}").into()]);
+    }
+    all.extend(["--".into(), program.into()]);
     all.extend(arguments.iter().skip(1).cloned());
     all
 }
@@ -51,12 +60,15 @@ mod tests {
     fn nothing_of_the_command_is_taken_for_an_option() {
         let (_base, scratch) = scratch();
         let words = ["-n", "-f", "-D", "X=1", "--"].map(OsString::from);
-        let given = arguments(&scratch, Path::new("/opt/-n"), &words);
+        let long = BTreeMap::from([("PATH_1".to_owned(), "/long".to_owned())]);
+        let given = arguments(&scratch, &long, Path::new("/opt/-n"), &words);
         let expected = [
             "-f",
             scratch.profile().as_str(),
             "-D",
             &format!("SCRATCH={}", scratch.path()),
+            "-D",
+            "PATH_1=/long",
             "--",
             "/opt/-n",
             "-f",
@@ -73,9 +85,9 @@ mod tests {
         let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
         let given = environment(
             vec![
-                pair("TMPDIR", "/palisade-scratch"),
-                pair("xcrun_db", "/palisade-scratch/xcrun_db"),
-                pair("OTHER", "/palisade-scratches"),
+                pair("TMPDIR", SCRATCH_PARAMETER),
+                pair("xcrun_db", &format!("{SCRATCH_PARAMETER}/xcrun_db")),
+                pair("OTHER", &format!("{SCRATCH_PARAMETER}es")),
                 pair("HOME", "/var/empty"),
             ],
             &scratch,
@@ -84,7 +96,7 @@ mod tests {
         let expected = [
             pair("TMPDIR", path.as_str()),
             pair("xcrun_db", path.join("xcrun_db").as_str()),
-            pair("OTHER", "/palisade-scratches"),
+            pair("OTHER", &format!("{SCRATCH_PARAMETER}es")),
             pair("HOME", "/var/empty"),
         ];
         assert_eq!(given, expected);

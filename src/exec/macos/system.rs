@@ -58,7 +58,12 @@ pub fn run(
         .map_err(Refusal::system("cannot close what the command must not inherit"))?;
     let mut start = std::process::Command::new(invocation::SANDBOX_EXEC);
     start
-        .args(invocation::arguments(&scratch, &program, &prepared.arguments))
+        .args(invocation::arguments(
+            &scratch,
+            &manifest.parameters_of_seatbelt,
+            &program,
+            &prepared.arguments,
+        ))
         .env_clear()
         .envs(invocation::environment(prepared.environment, &scratch))
         .current_dir(&manifest.working_directory);

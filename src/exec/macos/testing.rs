@@ -16,6 +16,8 @@ pub fn manifest() -> Manifest {
         seatbelt: None,
         workspace: "/w".into(),
         parameters: BTreeMap::new(),
+        parameters_of_seatbelt: BTreeMap::new(),
+        seatbelt_rules: Vec::new(),
         working_directory: "/w".into(),
         roots: Vec::new(),
         protected: Vec::new(),

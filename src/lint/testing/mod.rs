@@ -332,6 +332,7 @@ impl Case {
             network: self.policy.network().clone(),
             ipc: self.policy.ipc(),
             needs: Vec::new(),
+            seatbelt: Vec::new(),
             losses: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! What the plan's operations are called in Seatbelt: leaf operations only, and no operation under two of ours.
 
-use crate::plan::{Operation, Operations};
+use super::{Operation, Operations};
 
 /// The Seatbelt operations of one of ours. `process-exec*` is no leaf, but its one child is stated beside it wherever it stands.
 /// Locking asks for an open file and no more, so it goes with reading: SQLite locks what it only reads.
