@@ -4,40 +4,33 @@
 use super::Unspeakable;
 use super::rules::spellings;
 use crate::host::spelling::fold_name;
-use crate::plan::{Effect, Plan, Rule, Scope, Spelling};
+use crate::plan::{Effect, Plan, Spelling};
 use camino::Utf8Path;
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// One spelling of a path, and the denials met so far: of it, of all below it, of anything at or below it.
+/// One spelling of a path, and whether a grant lies at or below it.
 struct Seen<'a> {
     path: &'a Utf8Path,
-    here: bool,
-    all_below: bool,
-    somewhere: bool,
+    granted: bool,
 }
 
-/// Refuses a plan in which a grant could lift an earlier denial of another spelling, or in which two spellings differ in more than the
-/// case of ASCII letters and how letters are composed.
+/// Refuses a plan that names two spellings of one path, where a grant hangs on one of them, or where they differ in more than the case
+/// of ASCII letters and how letters are composed. On a disk that folds case, real paths have one spelling; only what is missing has two.
 pub fn refuse(plan: &Plan) -> Result<(), Unspeakable> {
     let mut seen: HashMap<String, Vec<Seen<'_>>> = HashMap::new();
     for rule in &plan.rules {
+        let grants = rule.effect == Effect::Allow;
         for path in rule.path.ancestors() {
             let known = seen.entry(key(path, plan.spelling)).or_default();
-            let itself = path == rule.path;
             for other in known.iter().filter(|other| other.path != path) {
-                if !is_folded(plan.spelling, path, other.path) || lifts(rule, other, itself) {
+                if grants || other.granted || !is_folded(plan.spelling, path, other.path) {
                     return Err(Unspeakable::Twins(other.path.to_string(), path.to_string()));
                 }
             }
-            let at = known.iter().position(|other| other.path == path).unwrap_or_else(|| {
-                known.push(Seen { path, here: false, all_below: false, somewhere: false });
-                known.len() - 1
-            });
-            if rule.effect == Effect::Deny {
-                known[at].somewhere = true;
-                known[at].here |= itself;
-                known[at].all_below |= itself && rule.scope == Scope::Subtree;
+            match known.iter_mut().find(|other| other.path == path) {
+                Some(known) => known.granted |= grants,
+                None => known.push(Seen { path, granted: grants }),
             }
         }
     }
@@ -48,13 +41,6 @@ pub fn refuse(plan: &Plan) -> Result<(), Unspeakable> {
 fn is_folded(spelling: Spelling, path: &Utf8Path, other: &Utf8Path) -> bool {
     let same = |it: &Utf8Path| it.as_str().eq_ignore_ascii_case(other.as_str());
     spelling == Spelling::Folded && spellings(path).iter().any(|it| same(it))
-}
-
-/// Whether a grant reaches into what was denied in the other spelling.
-fn lifts(rule: &Rule, other: &Seen<'_>, itself: bool) -> bool {
-    let reaches =
-        other.all_below || (itself && (other.here || (other.somewhere && rule.scope == Scope::Subtree)));
-    rule.effect == Effect::Allow && reaches
 }
 
 /// One text for all spellings that a filter may take for one another.

@@ -10,10 +10,8 @@ use std::fs;
 
 /// A Mac with every tool that the examples name and a workspace as they expect it.
 fn machine() -> RecordedHost {
-    let shim = "/usr/bin/git: { mode: \"0755\", binary: { needed: [/usr/lib/libxcselect.dylib, /usr/lib/libSystem.B.dylib] } }";
-    let mut text = include_str!("../hosts/mac.yaml").replace(shim, "/usr/bin/git: *program");
-    text.push_str(include_str!("../hosts/mac-examples.yaml"));
-    RecordedHost::from_yaml(&text, "tests/hosts/mac-examples.yaml").expect("a machine")
+    RecordedHost::from_yaml(include_str!("../hosts/mac-arm.yaml"), "tests/hosts/mac-arm.yaml")
+        .expect("a machine")
 }
 
 /// Whatever comes out is clean, and shows no parameter but that of the private directory.

@@ -66,6 +66,12 @@ fn what_has_no_safe_spelling_is_refused() {
     assert!(matches!(emit::seatbelt(&denying(&["/w/a\nb".into()]), "case"), Err(Unspeakable::Control(_))));
     let twins = denying(&["/w/\u{e9}".into(), "/w/\u{c9}".into()]);
     assert!(matches!(emit::seatbelt(&twins, "case"), Err(Unspeakable::Twins(..))));
+    // A grant that a filter would take for one of what an earlier rule denies.
+    let mut lifted = denying(&["/W/x".into()]);
+    lifted.rules.rotate_left(1);
+    assert!(matches!(emit::seatbelt(&lifted, "case"), Err(Unspeakable::Twins(..))));
+    // Denials of both are what they say.
+    emitted(&denying(&["/w/.env".into(), "/w/.ENV".into()]));
 }
 
 #[test]

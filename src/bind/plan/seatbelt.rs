@@ -11,7 +11,11 @@ impl Builder<'_> {
         for (statement, read) in self.policy.seatbelt.iter().zip(&self.binding.seatbelt) {
             let Ok(rules) = read else { continue };
             let mut origin = self.statement(OriginKind::Seatbelt, statement.span);
-            origin.text = format!("{} because {}", self.sources.place(statement.span), statement.because);
+            origin.text = format!(
+                "{} because {}",
+                self.sources.stable_place(self.policy.name.span.file, statement.span),
+                statement.because
+            );
             for rule in rules {
                 let effect = if rule.effect == Said::Allow { Effect::Allow } else { Effect::Deny };
                 for (scope, path) in &rule.paths {
