@@ -83,7 +83,7 @@ pub fn run(
     drop(start);
     let mut sandbox = Sandbox { child, signals, scratch, launcher: None, swept: Ok(Vec::new()) };
     let waited = watch_over(&mut sandbox, pumps, manifest.limits.time_ms.map(Duration::from_millis));
-    sandbox.conclude(waited)
+    sandbox.conclude(waited).map(|outcome| outcome.limited(&manifest.limits))
 }
 
 /// A pipe whose ends close on exec. Nothing else runs in this process that could fork in between.
