@@ -72,14 +72,30 @@ ask() {
     row "$question" "$expected" "$(verdict)"
 }
 
+start='(version 1) (deny default) (import "system.sb") (allow process*) (allow file-read* file-map-executable (subpath "/bin") (subpath "/usr") (subpath "/System") (subpath "/private/var/select"))'
+
 # reads QUESTION EXPECTED RULES COMMAND...: the same after (deny default), with what a program needs to start. The control is a rule
 # that lets everything below the directory be read.
 reads() {
     question=$1 expected=$2 rules=$3
     shift 3
-    start='(version 1) (deny default) (import "system.sb") (allow process*) (allow file-read* file-map-executable (subpath "/bin") (subpath "/usr") (subpath "/System") (subpath "/private/var/select"))'
     files
     under "$start (allow file-read* (subpath (param \"D\")))" "$@"
+    if [ "$code" -ne 0 ]; then
+        row "$question" "$expected" "no answer: the control failed (exit $code: $said)"
+        return
+    fi
+    files
+    under "$start $rules" "$@"
+    row "$question" "$expected" "$(verdict)"
+}
+
+# grants QUESTION EXPECTED RULES COMMAND...: the same, for rules that grant more than reading: the control is a profile that allows all.
+grants() {
+    question=$1 expected=$2 rules=$3
+    shift 3
+    files
+    under '(version 1) (allow default)' "$@"
     if [ "$code" -ne 0 ]; then
         row "$question" "$expected" "no answer: the control failed (exit $code: $said)"
         return
@@ -158,9 +174,34 @@ ask 'file-write* on its literal does not cover file-link' allowed "(deny file-wr
 ask 'file-write-setugid is denied by name only' denied "(deny file-write-setugid)" /bin/chmod u+s "$D/w/plain"
 
 # --- the sentinel by which the sweep knows a run
-SENTINEL="(allow file-read-data file-read-metadata $(subpath /w/scratch)) (deny file-read-data file-read-metadata file-read-xattr $(literal /w/scratch/.palisade-sentinel))"
+SENTINEL="(allow file-read-data file-read-metadata file-write* $(subpath /w/scratch)) (deny file-read-data file-read-metadata file-read-xattr file-write-create file-write-data file-write-unlink file-link $(literal /w/scratch/.palisade-sentinel))"
 reads 'the scratch may be read' allowed "$SENTINEL" /bin/cat "$D/w/scratch/file"
 reads 'its sentinel may not' denied "$SENTINEL" /bin/cat "$D/w/scratch/.palisade-sentinel"
+ask 'nor may it be replaced' denied "$SENTINEL" /bin/mv -f "$D/w/scratch/file" "$D/w/scratch/.palisade-sentinel"
+
+# --- the way to the temporary directory
+compiles 'path-ancestors of a parameter' accepted '(deny file-read-metadata (path-ancestors (param "D")))'
+ask 'path-ancestors names the directory above' denied '(deny file-read-metadata (path-ancestors (param "D")))' /usr/bin/stat "$(dirname "$D")"
+ask 'and not the path itself' allowed '(deny file-read-metadata (path-ancestors (param "D")))' /usr/bin/stat "$D"
+
+# --- operations that (deny default) leaves open: what each denial of ours does to ordinary programs
+for operation in darwin-notification-post fs-snapshot-mount iokit-get-properties iokit-open-service job-creation \
+    mach-cross-domain-lookup mach-derive-port necp-client-open 'nvram*' 'process-info*' process-info-codesignature \
+    system-memorystatus-control system-necp-client-action system-privilege; do
+    ask "a shell and a pipe without $operation" allowed "(deny $operation)" /bin/sh -c '/bin/ls / | /usr/bin/wc -l'
+done
+ask 'a shell without mach-task-special-port*, its -get allowed' allowed '(deny mach-task-special-port*) (allow mach-task-special-port-get)' /bin/sh -c '/bin/ls / | /usr/bin/wc -l'
+PORT=$((40000 + RANDOM % 20000))
+for operation in necp-client-open system-necp-client-action system-privilege; do
+    ask "a connection over loopback without $operation" allowed "(deny $operation)" /bin/sh -c \
+        '/usr/bin/nc -l 127.0.0.1 "$1" > /dev/null & sleep 1; /usr/bin/nc -z 127.0.0.1 "$1"' sh "$PORT"
+done
+
+# --- a terminal of its own, as `needs terminal` grants it
+PTY='(allow pseudo-tty) (allow file-read* file-write-data (literal "/dev/ptmx")) (allow file-ioctl (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys[0-9]+$"))'
+TERMINALS='file-read-data file-read-metadata file-write-data'
+grants 'a pseudo-terminal can be made and used, its name granted' allowed "$PTY (allow $TERMINALS (regex #\"^/dev/ttys[0-9]+\$\"))" /usr/bin/script -q /dev/null /bin/echo text
+grants 'the extension that the kernel issues for it is enough' allowed "$PTY (allow $TERMINALS (require-all (regex #\"^/dev/ttys[0-9]+\$\") (extension \"com.apple.sandbox.pty\")))" /usr/bin/script -q /dev/null /bin/echo text
 
 # --- the language
 compiles '(trace "f") is taken' accepted "(trace \"$D/trace\")"

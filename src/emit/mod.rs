@@ -11,7 +11,8 @@ pub mod validate;
 pub use quote::Unspeakable;
 
 use crate::bind::plan::SCRATCH_PARAMETER;
-use crate::plan::{OriginKind, Plan, PlannedSeatbelt};
+use crate::plan::seatbelt as operations;
+use crate::plan::{Operations, OriginKind, Plan, PlannedSeatbelt};
 use camino::{Utf8Path, Utf8PathBuf};
 use quote::{Texts, comment};
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ pub const SCRATCH: &str = "SCRATCH";
 /// directory: so they can be told from all others.
 pub const SENTINEL: &str = ".palisade-sentinel";
 
-/// What may not be done to the sentinel.
-const SENTINEL_OPERATIONS: [&str; 3] = ["file-read-data", "file-read-metadata", "file-read-xattr"];
+/// What may not be done to the sentinel: nothing at all. Who could replace it could be taken for a stranger.
+const SENTINEL_OPERATIONS: Operations = Operations::READING.union(Operations::WRITING);
 
 /// A profile as text, and what it takes beside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,8 +93,8 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
     let sentinel = texts.path(&sentinel())?;
     let _ = writeln!(
         text,
-        "(deny {} (literal {sentinel}))  ; they may not read this file",
-        SENTINEL_OPERATIONS.join(" ")
+        "(deny {} (literal {sentinel}))  ; they may not read this file, or replace it",
+        operations::leaves(SENTINEL_OPERATIONS).join(" ")
     );
     Ok(Seatbelt { text, parameters: texts.parameters })
 }

@@ -25,6 +25,14 @@ pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Los
                 span: None,
             });
         }
+        if let Some(limit) = policy.limits.get(&LimitKind::Processes) {
+            losses.push(Loss {
+                text: "a limit of processes counts the user's processes outside too, as many as run when the command starts; run by root, \
+                       whose processes the kernel does not count, the command is refused"
+                    .into(),
+                span: Some(limit.span),
+            });
+        }
     }
     for denial in &policy.denials {
         let what = match denial.kind {

@@ -68,7 +68,7 @@ impl Planned<'_> {
                 answers = Answers::EITHER;
             }
             for leaf in leaves {
-                let answers = if self.is_sentinel(path, *leaf) {
+                let answers = if self.is_sentinel(path, *ours) {
                     Answers::DENY
                 } else {
                     self.or_way(path, *ours, answers)
@@ -85,8 +85,8 @@ impl Planned<'_> {
         Ok(())
     }
 
-    fn is_sentinel(&self, path: &Utf8Path, leaf: Operation) -> bool {
-        path == sentinel() && SENTINEL_OPERATIONS.contains(&leaf.name())
+    fn is_sentinel(&self, path: &Utf8Path, ours: plan::Operation) -> bool {
+        path == sentinel() && SENTINEL_OPERATIONS.contains(ours)
     }
 
     /// The directories above the scratch directory may be seen, where nothing denies it.

@@ -52,6 +52,7 @@ rules![
     tool_in_root,
     tool_in_writable_root,
     unallowable_rule,
+    unenforceable_limit,
     unexamined,
     unknown_program,
     unknown_rule,
