@@ -95,7 +95,7 @@ fn what_holds_something_protected_is_not_moved() {
         "root \"/w\" read-write\nroot \"/w/vendor/patches\" read-only\ndeny \"/w/deep/er/key\"\nroot \"/data\" read-only",
     );
     for path in ["/w", "/w/vendor", "/w/deep", "/w/deep/er"] {
-        for operation in [Operation::Remove, Operation::Link] {
+        for operation in [Operation::Create, Operation::Remove, Operation::Link] {
             assert!(!walked.allows(operation, path), "{operation:?} {path}");
         }
     }

@@ -1,6 +1,6 @@
 //! `seatbelt "(allow …)"`: read by the reader of profiles, and taken only where what it opens can be said.
 
-use crate::plan::seatbelt as operations;
+use crate::plan::seatbelt::{self as operations, CLOSED_ON_PATHS};
 use crate::plan::{Operation, Operations, Scope};
 use crate::sbpl::read::Datum;
 use crate::sbpl::rule::{Effect, Filter, Rule, Test};
@@ -13,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawRule {
     pub effect: Effect,
-    /// On one line, wildcards over operations on paths written out.
+    /// On one line, wildcards written out.
     pub text: String,
     pub operations: Vec<&'static str>,
     /// The plan's operations that it speaks of, in whole or, where it allows, in part.
@@ -24,6 +24,13 @@ pub struct RawRule {
 
 /// The links in the top directory: a filter on a path through one matches nothing.
 const LINKS: [&str; 3] = ["/etc", "/tmp", "/var"];
+
+/// Where the data volume is mounted; what lies there is asked for by its place in `/`.
+const DATA: &str = "/System/Volumes/Data";
+
+/// Operations on paths that no rule of a plan speaks of and that may be opened all the same, away from what is denied: a server's own
+/// socket, a device's settings.
+pub const UNCOUNTED: [&str; 3] = ["file-ioctl", "network-bind", "network-inbound"];
 
 /// Reads the text of a statement.
 ///
@@ -69,11 +76,24 @@ fn take(rule: &Rule) -> Result<RawRule, String> {
     operations.sort_unstable();
     operations.dedup();
     let names: Vec<&'static str> = operations.iter().map(|operation| operation.name()).collect();
+    let counted = operations::leaves(Operations::ALL);
+    let is_on_path = |name: &str| {
+        name.starts_with("file-") || name.starts_with("network-") || CLOSED_ON_PATHS.contains(&name)
+    };
+    let closed = |name: &&&str| is_on_path(name) && !counted.contains(name) && !UNCOUNTED.contains(name);
+    if let (sbpl::rule::Effect::Allow, Some(name)) = (rule.effect, names.iter().find(closed)) {
+        return Err(format!(
+            "`{name}` stays closed on every path: no other rule would be counted against it"
+        ));
+    }
+    if rule.effect == Effect::Deny && rule.filters.is_empty() {
+        return Err(
+            "an unfiltered denial takes back nothing that is allowed by name: say what it denies".into()
+        );
+    }
     let planned = planned(rule.effect, &names)?;
     let mut paths = Vec::new();
-    if !planned.is_empty()
-        || names.iter().any(|name| name.starts_with("file-") || name.starts_with("network-"))
-    {
+    if !planned.is_empty() || names.iter().any(|name| is_on_path(name)) {
         if rule.filters.is_empty() {
             return Err(
                 "a rule about files or sockets must say which: `(literal \"…\")` or `(subpath \"…\")`".into(),
@@ -87,7 +107,7 @@ fn take(rule: &Rule) -> Result<RawRule, String> {
     Ok(RawRule { effect: rule.effect, text: print::rule(&written), operations: names, planned, paths })
 }
 
-/// The leaves of an operation on paths, so that its meaning hangs on no order among wildcards; any other operation itself.
+/// The leaves of an operation, so that its meaning hangs on no order among wildcards.
 fn expanded(operation: Leaf) -> Result<Vec<Leaf>, String> {
     let name = operation.name();
     match name {
@@ -95,8 +115,7 @@ fn expanded(operation: Leaf) -> Result<Vec<Leaf>, String> {
         "process-exec*" => {
             Ok([Some(operation), Leaf::named("process-exec-interpreter")].into_iter().flatten().collect())
         }
-        _ if name.starts_with("file") || name.starts_with("network") => Ok(operation.leaves().collect()),
-        _ => Ok(vec![operation]),
+        _ => Ok(operation.leaves().collect()),
     }
 }
 
@@ -135,6 +154,9 @@ fn plain_paths(filter: &Filter, paths: &mut Vec<(Scope, Utf8PathBuf)>) -> Result
                 return Err(format!(
                     "`{path}` matches nothing: the kernel compares absolute paths without `.`, `..` and double slashes"
                 ));
+            }
+            if path.starts_with(DATA) {
+                return Err(format!("`{path}` matches nothing: the kernel asks for it without `{DATA}`"));
             }
             if let Some(link) = LINKS.iter().find(|link| path.starts_with(link) && path != **link) {
                 return Err(format!(
@@ -182,6 +204,12 @@ mod tests {
             "(allow network-outbound (remote ip \"*:80\"))",
             "(allow file-read* (subpath (param \"HOME\")))",
             "(deny file-write-data (subpath \"/opt\"))",
+            "(deny mach-lookup)",
+            "(deny sysctl*)",
+            "(allow file-mknod (subpath \"/opt\"))",
+            "(allow file* (subpath \"/opt\"))",
+            "(allow file-write-setugid (literal \"/opt\"))",
+            "(allow file-read* (subpath \"/System/Volumes/Data/Users\"))",
             "(import \"system.sb\")",
             "(define x 1)",
             "(if #t (allow mach-lookup (global-name \"x\")))",

@@ -3,7 +3,7 @@
 use super::Binding;
 use super::tools::Lookup;
 use crate::host::resolve::{resolve, resolve_parent};
-use crate::host::{Hop, Host, ResolveError};
+use crate::host::{Hop, Host, Resolution, ResolveError};
 use crate::plan::question::Question;
 use crate::plan::{Decider, Decision, Operation};
 use crate::policy::Policy;
@@ -15,6 +15,8 @@ pub struct Subject {
     /// Canonical.
     pub path: Utf8PathBuf,
     pub exists: bool,
+    /// The directories that would hold it and are missing too, outermost first.
+    pub missing: Vec<Utf8PathBuf>,
     /// The symlinks that were followed.
     pub hops: Vec<Hop>,
 }
@@ -42,19 +44,41 @@ pub fn locate(
         _ => resolve(host, &path),
     };
     match found {
-        Ok(found) => Ok(Subject { exists: found.exists(), path: found.canonical, hops: found.hops }),
+        Ok(found) => Ok(Subject {
+            exists: found.exists(),
+            missing: missing(&found),
+            path: found.canonical,
+            hops: found.hops,
+        }),
         Err(ResolveError::NotDirectory(_)) => below_file(host, &path),
         Err(error) => Err(error),
     }
 }
 
-/// The answer to a question about a subject. A link on the way that may not be read leads nowhere, whatever lies behind it.
+fn missing(found: &Resolution) -> Vec<Utf8PathBuf> {
+    let above = found.canonical.ancestors().skip(1).take_while(|ancestor| *ancestor != found.existing);
+    let mut missing: Vec<Utf8PathBuf> = match found.entry {
+        Some(_) => Vec::new(),
+        None => above.map(Utf8Path::to_path_buf).collect(),
+    };
+    missing.reverse();
+    missing
+}
+
+/// The answer to a question about a subject. A link on the way that may not be read leads nowhere, whatever lies behind it; and what is to
+/// be made where directories are missing needs those made first.
 pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) -> Decision<'a> {
     let closed = |hop: &Hop| {
         let decision = decider.decide(Operation::Read, &hop.link);
         (!decision.allowed).then_some(decision)
     };
+    let unmade = |directory: &Utf8PathBuf| {
+        let decision = decider.decide(Operation::Create, directory);
+        (!decision.allowed).then_some(decision)
+    };
+    let makes = matches!(question, Question::Operation(Operation::Create | Operation::Write));
     let on_the_way = subject.hops.iter().find_map(closed);
+    let on_the_way = on_the_way.or_else(|| subject.missing.iter().filter(|_| makes).find_map(unmade));
     on_the_way.unwrap_or_else(|| question.ask(decider, &subject.path, subject.exists))
 }
 
@@ -65,7 +89,12 @@ fn below_file(host: &dyn Host, path: &Utf8Path) -> Result<Subject, ResolveError>
         match resolve(host, ancestor) {
             Ok(found) => {
                 let below = path.strip_prefix(ancestor).unwrap_or(path);
-                return Ok(Subject { path: found.canonical.join(below), exists: false, hops: found.hops });
+                return Ok(Subject {
+                    path: found.canonical.join(below),
+                    exists: false,
+                    missing: Vec::new(),
+                    hops: found.hops,
+                });
             }
             Err(error) => last = error,
         }
@@ -78,10 +107,17 @@ fn program(host: &dyn Host, binding: &Binding, name: &str) -> Subject {
     let named = binding.tools.iter().map(|bound| &bound.lookup);
     let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
     if let Some(tool) = named.chain(stated).filter_map(Lookup::tool).find(|tool| tool.name == name) {
-        return Subject { path: tool.real.clone(), exists: true, hops: tool.hops.clone() };
+        return Subject {
+            path: tool.real.clone(),
+            exists: true,
+            missing: Vec::new(),
+            hops: tool.hops.clone(),
+        };
     }
     match super::tools::Finder::new(host).first_place(name) {
-        (_, Some(found)) => Subject { path: found.canonical, exists: true, hops: found.hops },
-        (path, None) => Subject { path, exists: false, hops: Vec::new() },
+        (_, Some(found)) => {
+            Subject { path: found.canonical, exists: true, missing: Vec::new(), hops: found.hops }
+        }
+        (path, None) => Subject { path, exists: false, missing: Vec::new(), hops: Vec::new() },
     }
 }

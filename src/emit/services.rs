@@ -207,7 +207,11 @@ fn need(name: &str) -> &'static [(&'static [&'static str], &'static str, &'stati
             "the number and kind of processors",
         )],
         "process-list" => &[
-            (&["process-info*"], "", "about every process"),
+            (
+                &["process-info-listpids", "process-info-pidinfo", "process-info-rusage"],
+                "",
+                "which processes run, and what they use",
+            ),
             (
                 &["sysctl-read"],
                 "(sysctl-name-prefix \"kern.proc.\")",

@@ -111,7 +111,8 @@ pub struct Environment {
 /// A rule that the profile states in Seatbelt's own language. What of it is about paths is among the rules too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedSeatbelt {
-    /// On one line, wildcards over operations on paths written out.
+    pub effect: Effect,
+    /// On one line, wildcards written out.
     pub text: String,
     /// The names of the operations that it speaks of.
     pub operations: Vec<&'static str>,

@@ -77,8 +77,9 @@ impl Operations {
     /// Everything that changes what is on the disk.
     pub const WRITING: Self =
         Self::of(&[Operation::Write, Operation::Create, Operation::Remove, Operation::Link]);
-    /// What moves a path away or gives it another name.
-    pub const MOVING: Self = Self::of(&[Operation::Remove, Operation::Link]);
+    /// What moves a path away, gives it another name, or puts something else in its place: a directory that is missing or empty can be
+    /// the new end of a rename, with whatever was prepared in it.
+    pub const MOVING: Self = Self::of(&[Operation::Create, Operation::Remove, Operation::Link]);
     /// Every way to run what a file holds.
     pub const RUNNING: Self = Self::of(&[Operation::Exec, Operation::Interpret, Operation::Map]);
 

@@ -1,6 +1,6 @@
 //! Questions as people ask them (`why`, `expect`), and their answers from the one decision function.
 
-use super::{Decider, Decision, Operation};
+use super::{Decider, Decision, Operation, Scope};
 use camino::Utf8Path;
 
 /// The words of `why OP PATH` and `expect OP PATH`.
@@ -32,13 +32,16 @@ impl Question {
         })
     }
 
-    /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do.
+    /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do. But where it is
+    /// granted by name, as devices are, it is there when a command runs, whether or not it was seen.
     /// A question about a host is none about a path, and is answered no; see [`super::hosts`].
     pub fn ask<'a>(self, decider: &Decider<'a>, path: &Utf8Path, exists: bool) -> Decision<'a> {
         match self {
             Self::Operation(Operation::Write) if !exists => {
                 let create = decider.decide(Operation::Create, path);
-                if create.allowed { decider.decide(Operation::Write, path) } else { create }
+                let write = decider.decide(Operation::Write, path);
+                let named = write.allowed && write.rule.is_some_and(|rule| rule.scope == Scope::Literal);
+                if create.allowed || named { write } else { create }
             }
             Self::Operation(operation) => decider.decide(operation, path),
             Self::List => decider.decide(Operation::Read, path),

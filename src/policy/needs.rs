@@ -24,7 +24,7 @@ pub const NEEDS: [Need; 6] = [
     Need {
         name: "process-list",
         summary: "seeing which processes run, as `ps` and `pgrep` do",
-        macos: "information on all processes (`process-info*`), the `kern.proc.*` names of sysctl(3), which hold no arguments, and the service com.apple.sysmond; not `ps` itself, which is set-user-ID",
+        macos: "which processes run and what they use (`process-info-listpids`, `-pidinfo`, `-rusage`), the `kern.proc.*` names of sysctl(3), which hold no arguments, and the service com.apple.sysmond; not `ps` itself, which is set-user-ID",
         linux: "nothing more: /proc shows the command's own processes, and no others exist there",
     },
     Need {

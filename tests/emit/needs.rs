@@ -61,6 +61,10 @@ fn no_need_shows_arguments_of_other_processes_or_their_terminals() {
         "needs cpu-info process-list semaphores terminal tls user-names\nnetwork all\nipc shared-memory",
     );
     assert!(!allows(&all, "sysctl-read", &setting("kern.procargs2")));
+    let others = Subject::any().with("target", Fact::Is(b"others".to_vec()));
+    for operation in ["process-info-setcontrol", "process-info-dirtycontrol", "process-info-pidfdinfo"] {
+        assert!(!allows(&all, operation, &others), "{operation}");
+    }
     let other = Subject::path("/dev/ttys004").with("extension", Fact::Absent);
     for operation in ["file-read-data", "file-write-data"] {
         assert!(!allows(&all, operation, &other), "{operation}");

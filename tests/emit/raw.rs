@@ -69,6 +69,107 @@ fn what_would_lift_a_read_only_root_is_an_error() {
     }
 }
 
+/// Of every operation on paths that denials do not name, none is opened where something is denied, guarded or read-only.
+#[test]
+fn what_denials_do_not_speak_of_cannot_be_opened_against_them() {
+    let on_paths: Vec<Leaf> = Leaf::all()
+        .filter(|leaf| {
+            leaf.is_leaf() && (leaf.name().starts_with("file-") || leaf.name().starts_with("network-"))
+        })
+        .collect();
+    assert!(on_paths.len() > 20);
+    for leaf in on_paths {
+        for path in [".env", ".git/hooks/x", "vendor/x", "."] {
+            let path = format!("/Users/dev/project/{path}");
+            let path = path.trim_end_matches("/.");
+            let walked = with(&format!("(allow {} (subpath \"{path}\"))", leaf.name()));
+            if walked.errors() == ["unsound-seatbelt-rule"] {
+                continue;
+            }
+            assert_eq!(walked.errors(), [""; 0]);
+            text(&walked);
+            let profile = read(walked.plan(), &emit::seatbelt(walked.plan(), "case").unwrap());
+            for engine in [Engine::PerOperation, Engine::LastMatch] {
+                let denied = Subject::path("/Users/dev/project/.env");
+                assert_eq!(
+                    profile.decide(leaf, &denied, engine).verdict,
+                    Verdict::Deny,
+                    "{} {path}",
+                    leaf.name()
+                );
+            }
+        }
+    }
+    let socket = with("(allow network-bind network-inbound (literal \"/Users/dev/project/run/agent.sock\"))");
+    text(&socket);
+}
+
+/// A wildcard in the text means its leaves, and both theories of precedence say the same of it.
+#[test]
+fn wildcards_and_denials_mean_the_same_under_both_theories() {
+    for rule in [
+        "(allow mach*)",
+        "(allow iokit*)",
+        "(allow system*)",
+        "(allow fs-snapshot*)",
+        "(deny mach* (global-name \"com.apple.logd\"))",
+        "(deny sysctl* (sysctl-name \"kern.hostname\"))",
+        "(deny process-info* (target same-sandbox))",
+    ] {
+        let walked = with(rule);
+        text(&walked);
+        let profile = read(walked.plan(), &emit::seatbelt(walked.plan(), "case").unwrap());
+        for rule in &walked.plan().seatbelt {
+            for name in &rule.operations {
+                let leaf = Leaf::named(name).unwrap();
+                if ["mach-task-inspect", "mach-task-read"].contains(name) {
+                    continue; // the kernel's own graphs decide where no rule does
+                }
+                for subject in [
+                    Subject::any(),
+                    Subject::named("global-name", "com.apple.logd"),
+                    Subject::named("sysctl-name", "kern.hostname"),
+                ] {
+                    let [one, other] = [Engine::PerOperation, Engine::LastMatch]
+                        .map(|engine| profile.decide(leaf, &subject, engine).verdict);
+                    assert_eq!(one, other, "{name} {subject:?}");
+                }
+            }
+        }
+    }
+    for rule in ["(deny mach-lookup)", "(deny sysctl*)", "(deny mach*)", "(deny process-info*)"] {
+        assert_eq!(with(rule).errors(), ["unsound-seatbelt-rule"], "{rule}");
+    }
+}
+
+#[test]
+fn of_two_that_speak_of_one_thing_the_denial_holds_in_either_order() {
+    let rules = [
+        "(allow file-read* (subpath \"/opt/data\"))",
+        "(deny file-read* file-lock file-test-existence (subpath \"/opt/data/safe\"))",
+        "(allow mach-lookup (global-name-prefix \"org.example.\"))",
+        "(deny mach-lookup (global-name \"org.example.x\"))",
+    ];
+    let texts: Vec<String> = [[0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0]]
+        .map(|order| {
+            let walked = with(&order.map(|at| rules[at]).join(" "));
+            assert!(walked.allows(Operation::Read, "/opt/data/x"));
+            assert!(!walked.allows(Operation::Read, "/opt/data/safe/x"));
+            let mut lines: Vec<String> = text(&walked).lines().map(str::to_owned).collect();
+            lines.retain(|line| line.contains("because it must"));
+            lines
+        })
+        .map(|lines| {
+            let first_denial = lines.iter().position(|line| line.starts_with("(deny")).unwrap();
+            assert!(lines[first_denial..].iter().all(|line| line.starts_with("(deny")));
+            let mut lines = lines;
+            lines.sort();
+            lines.join("\n")
+        })
+        .into();
+    assert!(texts.iter().all(|text| *text == texts[0]));
+}
+
 #[test]
 fn what_is_not_understood_is_an_error_at_the_statement() {
     for rule in [

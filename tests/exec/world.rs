@@ -195,7 +195,7 @@ impl World {
         });
         let root = self.place.base.join("rw");
         for ancestor in path.ancestors().skip(1).take_while(|at| at.starts_with(&root) && **at != root) {
-            self.rule(rule(false, "remove link", Scope::Literal, ancestor, OriginKind::Pin));
+            self.rule(rule(false, "create remove link", Scope::Literal, ancestor, OriginKind::Pin));
         }
     }
 
@@ -300,16 +300,16 @@ fn manifest(place: &Place) -> Manifest {
         rules.push(allow(operations, Literal, &library, Tool));
     }
     rules.push(allow(PRIVATE, Subtree, &root("rw"), RootKind));
-    rules.push(deny("remove link", Literal, &root("rw"), RootKind));
+    rules.push(deny("create remove link", Literal, &root("rw"), RootKind));
     rules.push(allow("read metadata", Subtree, &root("ro"), RootKind));
-    rules.push(deny("remove link", Literal, &root("ro"), RootKind));
+    rules.push(deny("create remove link", Literal, &root("ro"), RootKind));
     rules.push(deny(WRITING, Subtree, &root("rw/vendor"), RootKind));
     rules.push(deny(WRITING, Subtree, &root("rw/deep/x/kept"), RootKind));
     rules.push(allow("exec map", Subtree, &root("rw/target"), Executable));
     rules.push(deny(WRITING, Subtree, &root("rw/.git/hooks"), Guard));
     rules.push(deny(WRITING, Subtree, &root("rw/.git/config"), Guard));
     for pin in ["rw/.git", "rw/a", "rw/a/b", "rw/deep", "rw/deep/x"] {
-        rules.push(deny("remove link", Literal, &root(pin), Pin));
+        rules.push(deny("create remove link", Literal, &root(pin), Pin));
     }
     for denied in ["rw/a/b/secret.txt", "rw/.env", "rw/secrets", "ro/hidden.txt"] {
         rules.push(deny("everything", Subtree, &root(denied), Denial));

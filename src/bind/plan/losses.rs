@@ -61,16 +61,18 @@ pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Los
             span: Some(root.span),
         });
     }
-    if policy.target == System::Linux {
-        for denial in &binding.denials {
-            let Some(Ok(found)) = &denial.found else { continue };
-            if !found.exists() && found.canonical.parent() != Some(&found.existing) {
-                losses.push(Loss {
-                    text: "the directory that would hold it is missing too, and is closed as a whole while a command runs".into(),
-                    span: policy.denials.get(denial.statement).map(|denial| denial.span),
-                });
-            }
+    for denial in &binding.denials {
+        let Some(Ok(found)) = &denial.found else { continue };
+        if !found.exists() && found.canonical.parent() != Some(&found.existing) {
+            losses.push(Loss {
+                text:
+                    "the directory that would hold it is missing too, and cannot be made while a command runs"
+                        .into(),
+                span: policy.denials.get(denial.statement).map(|denial| denial.span),
+            });
         }
+    }
+    if policy.target == System::Linux {
         let watched = binding.guards.iter().any(|guard| guard.keep_absent && guard.lifted_by.is_none());
         if watched {
             losses.push(Loss {

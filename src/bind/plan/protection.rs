@@ -2,7 +2,9 @@
 
 use super::Builder;
 use crate::host::{Entry, Hop, Kind};
-use crate::plan::{Effect, Operations, Origin, OriginKind, Presence, Protected, Protection, Scope};
+use crate::plan::{
+    Effect, Operation, Operations, Origin, OriginKind, Presence, Protected, Protection, Scope,
+};
 use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
@@ -77,7 +79,7 @@ impl Builder<'_> {
                 rule.effect == Effect::Allow
                     && rule.scope == Scope::Subtree
                     && matches!(rule.origin.kind, OriginKind::Root | OriginKind::Worktree)
-                    && rule.operations.contains(crate::plan::Operation::Remove)
+                    && rule.operations.contains(Operation::Remove)
             })
             .map(|rule| rule.path.clone())
             .collect();

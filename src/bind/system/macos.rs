@@ -69,8 +69,13 @@ pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
     for (path, reason) in ETC.iter().chain(with_network) {
         base.grant_resolved(host, Utf8Path::new(path), READ, reason);
     }
-    for path in ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper"] {
-        base.grant(path, Scope::Literal, DEVICE, "a device that keeps nothing");
+    for (path, reason) in [
+        ("/dev/null", "a device that keeps nothing"),
+        ("/dev/zero", "a device that keeps nothing"),
+        ("/dev/tty", "the command's own terminal, where it has one"),
+        ("/dev/dtracehelper", "the loader tells of probes"),
+    ] {
+        base.grant(path, Scope::Literal, DEVICE, reason);
     }
     for path in ["/dev/random", "/dev/urandom"] {
         base.grant(path, Scope::Literal, READ, "randomness");

@@ -5,6 +5,7 @@
 mod paths;
 mod probes;
 mod services;
+mod stated;
 
 use super::{SCRATCH, Seatbelt};
 use crate::bind::plan::SCRATCH_PARAMETER;
@@ -62,6 +63,7 @@ pub fn check(plan: &Plan, seatbelt: &Seatbelt) -> Result<(), Difference> {
     if plan.seatbelt.is_empty() {
         return services::check(plan, &read);
     }
+    stated::check(plan, &read)?;
     // What the profile states itself may open any service; without it everything is as it always is.
     let mut bare = plan.clone();
     bare.seatbelt.clear();

@@ -186,9 +186,9 @@ fn processes(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     let target = |word: &str| Subject::any().with("target", Fact::Is(word.as_bytes().to_vec()));
     for (word, own) in [("same-sandbox", true), ("others", false), ("initproc", false)] {
         expect(read, "signal", &target(word), word, Answers::only(own))?;
-        let info = Answers::only(own || sees_all);
         for operation in OWN_PROCESSES {
-            expect(read, operation, &target(word), word, info)?;
+            let seen = sees_all && ["process-info-pidinfo", "process-info-rusage"].contains(&operation);
+            expect(read, operation, &target(word), word, Answers::only(own || seen))?;
         }
         expect(read, "process-info-codesignature", &target(word), word, Answers::only(own))?;
         expect(read, "process-info-listpids", &target(word), word, Answers::only(sees_all))?;

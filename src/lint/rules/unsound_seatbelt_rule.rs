@@ -1,6 +1,10 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::plan::{Effect, OriginKind, Rule as Planned, Scope};
+use crate::bind::seatbelt::UNCOUNTED;
+use crate::host::fold;
+use crate::plan::{Effect, Operation, OriginKind, Rule as Planned, Scope};
+use crate::sbpl;
+use camino::Utf8Path;
 
 rule! {
     /// A `seatbelt` rule that cannot be taken.
@@ -54,6 +58,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             );
         }
     }
+    uncounted(context, findings);
     let denials: Vec<&Planned> = context
         .plan
         .rules
@@ -73,10 +78,44 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Some operations on paths are none of a plan's, so that no denial takes them back: they are opened where nothing is denied or not at all.
+fn uncounted(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let denials: Vec<&Planned> = context
+        .plan
+        .rules
+        .iter()
+        .filter(|rule| rule.effect == Effect::Deny && rule.operations.contains(Operation::Create))
+        .collect();
+    for (statement, read) in context.policy.seatbelt.iter().zip(&context.binding.seatbelt) {
+        let allowed = read.iter().flatten().filter(|rule| rule.effect == sbpl::rule::Effect::Allow);
+        for rule in allowed {
+            let Some(name) = rule.operations.iter().find(|name| UNCOUNTED.contains(name)) else { continue };
+            for (scope, path) in &rule.paths {
+                let denied = |denial: &&&Planned| meet((*scope, path), (denial.scope, &denial.path));
+                let Some(denial) = denials.iter().find(denied) else { continue };
+                let message = format!("this would open `{name}` at `{}`, where writing is denied", denial.path);
+                findings.push(
+                    INFO.finding(message)
+                        .at(statement.span, format!("speaks of `{path}`"))
+                        .help("name the path of the socket or device itself, away from what is denied or guarded"),
+                );
+            }
+        }
+    }
+}
+
+/// Whether two regions have a path in common, however it is spelled.
+fn meet(one: (Scope, &Utf8Path), other: (Scope, &Utf8Path)) -> bool {
+    let (first, second) = (fold(one.1), fold(other.1));
+    let (one, other) = ((one.0, first.as_path()), (other.0, second.as_path()));
+    let holds = |outer: (Scope, &Utf8Path), inner: &Utf8Path| {
+        outer.1 == inner || (outer.0 == Scope::Subtree && inner.starts_with(outer.1))
+    };
+    holds(one, other.1) || holds(other, one.1)
+}
+
 /// Whether two rules speak of one operation on one path.
 fn overlap(rule: &Planned, denial: &Planned) -> bool {
-    let holds = |outer: &Planned, inner: &Planned| {
-        outer.path == inner.path || (outer.scope == Scope::Subtree && inner.path.starts_with(&outer.path))
-    };
-    !rule.operations.intersection(denial.operations).is_empty() && (holds(rule, denial) || holds(denial, rule))
+    !rule.operations.intersection(denial.operations).is_empty()
+        && meet((rule.scope, &rule.path), (denial.scope, &denial.path))
 }

@@ -58,10 +58,10 @@ fn workspace() -> (Vec<Rule>, Host) {
         rule(Allow, "read metadata map", Literal, "/usr/lib/libc.so", Kinds::Tool),
         rule(Allow, "read metadata exec map", Subtree, "/usr/lib/git-core", Kinds::Tool),
         rule(Allow, private, Subtree, "/home/w", Kinds::Root),
-        rule(Deny, "remove link", Literal, "/home/w", Kinds::Root),
+        rule(Deny, "create remove link", Literal, "/home/w", Kinds::Root),
         rule(Allow, "exec map", Subtree, "/home/w/target", Kinds::Executable),
         rule(Deny, writing, Subtree, "/home/w/.git/hooks", Kinds::Guard),
-        rule(Deny, "remove link", Literal, "/home/w/.git", Kinds::Pin),
+        rule(Deny, "create remove link", Literal, "/home/w/.git", Kinds::Pin),
         rule(Deny, "everything", Subtree, "/home/w/.env", Kinds::Denial),
         rule(Deny, "everything", Subtree, "/home/w/secrets", Kinds::Denial),
     ];
@@ -142,7 +142,7 @@ fn what_is_missing_but_may_not_be_created_is_told() {
     host.remove(Utf8Path::new("/home/w/.env"));
     host.retain(|path, _| !path.starts_with("/home/w/.git"));
     let layout = planned(&rules, &host);
-    assert_eq!(layout.exposed, ["/home/w/.env", "/home/w/.git/hooks"].map(Utf8PathBuf::from));
+    assert_eq!(layout.exposed, ["/home/w/.env", "/home/w/.git", "/home/w/.git/hooks"].map(Utf8PathBuf::from));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_root_below_the_scratch_is_reached_through_a_cover() {
 fn a_symlink_that_must_stay_is_pinned() {
     let rules = [
         rule(Effect::Allow, "everything", Scope::Subtree, "/w", OriginKind::Root),
-        rule(Effect::Deny, "remove link", Scope::Literal, "/w/link", OriginKind::Pin),
+        rule(Effect::Deny, "create remove link", Scope::Literal, "/w/link", OriginKind::Pin),
     ];
     let host = host(&[("/w/link", Kind::Symlink("a".into())), ("/w/a", Kind::File)]);
     let layout = planned(&rules, &host);
