@@ -121,6 +121,7 @@ compiles() {
 LONG=$D
 while [ "${#LONG}" -lt 400 ]; do LONG=$LONG/a-name-that-makes-a-long-path; done
 NFC=$(printf 'caf\303\251')
+LONG_S=$(printf '\305\277')
 NFD=$(printf 'cafe\314\201')
 
 # The files that every question begins with.
@@ -128,7 +129,7 @@ files() {
     chmod -R u+rwx "$D/w" 2> /dev/null
     rm -rf "$D/w"
     mkdir -p "$D/w/dir/sub" "$D/w/scratch" "$LONG"
-    for file in plain Secret "$NFC" dir/sub/key dir/other scratch/.palisade-sentinel scratch/file; do
+    for file in plain plain-s Secret "$NFC" dir/sub/key dir/other scratch/.palisade-sentinel scratch/file; do
         echo text > "$D/w/$file"
     done
     echo text > "$LONG/file"
@@ -153,6 +154,10 @@ ask 'subpath whose path is a regular file covers it' denied "(deny file-read-dat
 ask 'subpath stops at the end of a name (dir, not dirt)' allowed "(deny file-read-data $(subpath /w/pla))" /bin/cat "$D/w/plain"
 ask 'a denial holds for another case of the same name' denied "(deny file-read-data $(literal /w/Secret))" /bin/cat "$D/w/sECRET"
 ask 'a denial written in another case holds' denied "(deny file-read-data $(literal /w/sECRET))" /bin/cat "$D/w/Secret"
+ask 'the disk takes the long s for s' allowed '' /bin/cat "$D/w/plain-$LONG_S"
+ask 'a denial holds for the long s too' denied "(deny file-read-data $(literal /w/plain-s))" /bin/cat "$D/w/plain-$LONG_S"
+ask 'a denial written with the long s holds for what is made so' denied "(deny file-write-create $(literal "/w/new-$LONG_S"))" /usr/bin/touch "$D/w/new-$LONG_S"
+ask 'and not for what is made with s' allowed "(deny file-write-create $(literal "/w/new-$LONG_S"))" /usr/bin/touch "$D/w/new-s"
 ask 'a denial written in NFC holds for a file opened in NFD' denied "(deny file-read-data $(literal "/w/$NFC"))" /bin/cat "$D/w/$NFD"
 ask 'a denial written in NFD holds for a file made in NFC' denied "(deny file-read-data $(literal "/w/$NFD"))" /bin/cat "$D/w/$NFC"
 ask 'a denial of what a symlink leads to holds through it' denied "(deny file-read-data $(literal /w/plain))" /bin/cat "$D/w/link"

@@ -4,6 +4,7 @@
 mod quote;
 mod rules;
 mod services;
+pub mod spellings;
 mod standing;
 mod twins;
 pub mod validate;
@@ -12,9 +13,10 @@ pub use quote::Unspeakable;
 
 use crate::bind::plan::SCRATCH_PARAMETER;
 use crate::plan::seatbelt as operations;
-use crate::plan::{Operations, OriginKind, Plan, PlannedSeatbelt};
+use crate::plan::{Effect, Operations, OriginKind, Plan, PlannedSeatbelt};
 use camino::{Utf8Path, Utf8PathBuf};
 use quote::{Texts, comment};
+use spellings::Spellings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -24,6 +26,10 @@ pub const SCRATCH: &str = "SCRATCH";
 /// The name of a file in the private temporary directory that the command's processes may not read, though they may read the
 /// directory: so they can be told from all others.
 pub const SENTINEL: &str = ".palisade-sentinel";
+
+/// Said where names stand that look alike or strange.
+const SPELLED_OUT: &str = "; what may not be there yet is named in every spelling that the disk takes for it: \u{17f} for s, \u{fb01} for \
+                           fi, the Kelvin sign for k\n";
 
 /// What may not be done to the sentinel: nothing at all. Who could replace it could be taken for a stranger.
 const SENTINEL_OPERATIONS: Operations = Operations::READING.union(Operations::WRITING);
@@ -42,7 +48,8 @@ pub struct Seatbelt {
 /// # Errors
 /// A path that has no safe spelling in a profile.
 pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
-    twins::refuse(plan)?;
+    let spellings = Spellings::of(plan);
+    twins::refuse(plan, &spellings)?;
     let mut text = String::new();
     let mut texts = Texts::default();
     header(&mut text, name);
@@ -78,7 +85,10 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
             continue;
         }
         section(&mut text, title(first.origin.kind));
-        rules::write(&mut text, &mut texts, kind)?;
+        if kind.iter().any(|rule| rule.effect == Effect::Deny && spellings.is_unmade(&rule.path)) {
+            text.push_str(SPELLED_OUT);
+        }
+        rules::write(&mut text, &mut texts, &spellings, kind)?;
         if first.origin.kind == OriginKind::Scratch {
             // Where it will be is known only to whoever runs the command.
             text.push_str(

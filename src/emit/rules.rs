@@ -2,12 +2,11 @@
 //! whether the last matching rule wins over all operations, or for each operation on its own with wildcards as fallback.
 
 use super::quote::{Texts, Unspeakable, comment};
+use super::spellings::Spellings;
 use crate::plan::seatbelt as operations;
 use crate::plan::{Effect, Operations, OriginKind, Rule, Scope};
-use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use unicode_normalization::UnicodeNormalization as _;
 
 /// Bytes of paths in one rule. They are compiled into one pattern of at most 65,535 bytes, and how much of it a path takes is not
 /// published; this is the size at which a fix in the field splits rules.
@@ -22,9 +21,14 @@ struct Group<'a> {
 }
 
 /// Writes rules of one kind.
-pub fn write(text: &mut String, texts: &mut Texts, rules: &[Rule]) -> Result<(), Unspeakable> {
+pub fn write(
+    text: &mut String,
+    texts: &mut Texts,
+    spellings: &Spellings<'_>,
+    rules: &[Rule],
+) -> Result<(), Unspeakable> {
     for group in groups(rules) {
-        write_group(text, texts, &group)?;
+        write_group(text, texts, spellings, &group)?;
     }
     Ok(())
 }
@@ -47,7 +51,12 @@ fn groups(rules: &[Rule]) -> Vec<Group<'_>> {
     groups
 }
 
-fn write_group(text: &mut String, texts: &mut Texts, group: &Group<'_>) -> Result<(), Unspeakable> {
+fn write_group(
+    text: &mut String,
+    texts: &mut Texts,
+    spellings: &Spellings<'_>,
+    group: &Group<'_>,
+) -> Result<(), Unspeakable> {
     let effect = match group.effect {
         Effect::Allow => "allow",
         Effect::Deny => "deny",
@@ -55,7 +64,7 @@ fn write_group(text: &mut String, texts: &mut Texts, group: &Group<'_>) -> Resul
     let head = format!("({effect} {}", operations::leaves(group.operations).join(" "));
     let origin = comment(group.origin);
     if let [only] = group.rules.as_slice() {
-        let (filters, _) = filters(texts, only)?;
+        let (filters, _) = filters(texts, spellings, only)?;
         let _ = writeln!(text, "{head} {filters})  ; {origin}");
         return Ok(());
     }
@@ -68,7 +77,7 @@ fn write_group(text: &mut String, texts: &mut Texts, group: &Group<'_>) -> Resul
         }
     };
     for rule in &group.rules {
-        let (filters, bytes) = filters(texts, rule)?;
+        let (filters, bytes) = filters(texts, spellings, rule)?;
         if size + bytes > MAX_PATHS {
             flush(&mut lines);
             size = 0;
@@ -81,15 +90,19 @@ fn write_group(text: &mut String, texts: &mut Texts, group: &Group<'_>) -> Resul
 }
 
 /// The filters of a rule, and how many bytes of path are in them.
-fn filters(texts: &mut Texts, rule: &Rule) -> Result<(String, usize), Unspeakable> {
-    let spellings = match rule.effect {
+fn filters(
+    texts: &mut Texts,
+    spellings: &Spellings<'_>,
+    rule: &Rule,
+) -> Result<(String, usize), Unspeakable> {
+    let paths = match rule.effect {
         // A grant is for the path as the disk spells it, which is how the kernel asks.
         Effect::Allow => vec![rule.path.clone()],
-        Effect::Deny => spellings(&rule.path),
+        Effect::Deny => spellings.denied(&rule.path),
     };
     let mut filters: Vec<String> = Vec::new();
     let mut bytes = 0;
-    for path in &spellings {
+    for path in &paths {
         let written = texts.path(path)?;
         // Whether `subpath` holds a path that is a plain file is disputed; where a file may stand it is named both ways.
         let both = rule.effect == Effect::Deny
@@ -104,18 +117,4 @@ fn filters(texts: &mut Texts, rule: &Rule) -> Result<(String, usize), Unspeakabl
         }
     }
     Ok((filters.join(" "), bytes))
-}
-
-/// How a denied path may be spelled: as it is, composed and decomposed. Letters of either case are the same to these filters.
-pub fn spellings(path: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut spellings = vec![path.to_path_buf()];
-    if !path.as_str().is_ascii() {
-        for other in [path.as_str().nfc().collect::<String>(), path.as_str().nfd().collect()] {
-            let other = Utf8PathBuf::from(other);
-            if !spellings.contains(&other) {
-                spellings.push(other);
-            }
-        }
-    }
-    spellings
 }

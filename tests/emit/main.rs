@@ -8,6 +8,7 @@ mod plans;
 mod raw;
 #[path = "../support/road.rs"]
 mod road;
+mod spellings;
 mod text;
 
 /// Whether the long run is asked for: `PALISADE_LONG=1 cargo test --release --test emit`.

@@ -1,8 +1,10 @@
 //! The loss report: what a profile says and the target's walls cannot hold in full. Said at compile time, in the manifest.
 
 use crate::bind::Binding;
+use crate::host::spelling::{MOST_VARIANTS, variants};
 use crate::plan::Loss;
 use crate::policy::{Access, DenialKind, LimitKind, Policy, System};
+use camino::Utf8Path;
 
 /// Everything of this policy that the target's walls hold only in part.
 pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Loss> {
@@ -16,12 +18,13 @@ pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Los
                 span: None,
             });
         }
-        let denied = || binding.denied().into_iter().chain(binding.write_protected(policy));
-        if denied().any(|(path, entry)| entry.is_none() && !path.as_str().is_ascii()) {
+        let denied = binding.denied().into_iter().chain(binding.write_protected(policy));
+        let missing = denied.filter(|(_, entry)| case_insensitive && entry.is_none());
+        let unwritten =
+            |path: &Utf8Path| path.components().any(|name| variants(name.as_str(), MOST_VARIANTS).is_none());
+        for (path, _) in missing.filter(|(path, _)| unwritten(path)) {
             losses.push(Loss {
-                text: "a protected path that is missing, with letters beyond ASCII, may be made in another case of those letters: \
-                       how Seatbelt compares them is not published"
-                    .into(),
+                text: format!("`{path}` is missing, has more spellings than are written, and may be made in one of the others"),
                 span: None,
             });
         }

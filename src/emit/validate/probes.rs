@@ -1,10 +1,12 @@
 //! Which paths are asked about: between them they touch every region that the rules of a plan make.
 
-use crate::emit::rules::spellings;
+use crate::emit::spellings::Spellings;
 use crate::host::fold;
+use crate::host::spelling::{MOST_VARIANTS, variants};
 use crate::plan::{Plan, Spelling};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashSet;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// One path, and how the plan is asked about it.
 pub struct Probe {
@@ -30,6 +32,7 @@ pub fn each<E>(plan: &Plan, mut ask: impl FnMut(&Probe) -> Result<(), E>) -> Res
         Spelling::Exact => HashSet::new(),
     };
     let fresh = fresh_name(&named);
+    let spellings = Spellings::of(plan);
     let mut asked: HashSet<Utf8PathBuf> = HashSet::new();
     let mut probe = |path: Utf8PathBuf, kind: Kind| -> Result<(), E> {
         if asked.contains(&path) || (kind == Kind::Twin && named.contains(path.as_path())) {
@@ -55,7 +58,7 @@ pub fn each<E>(plan: &Plan, mut ask: impl FnMut(&Probe) -> Result<(), E>) -> Res
         }
     }
     for rule in &plan.rules {
-        for twin in twins(&rule.path, plan.spelling) {
+        for twin in twins(&rule.path, plan.spelling, &spellings) {
             probe(twin.join(&fresh), Kind::Twin)?;
             probe(twin, Kind::Twin)?;
         }
@@ -88,7 +91,7 @@ fn siblings(path: &Utf8Path, fresh: &str) -> Vec<Utf8PathBuf> {
 }
 
 /// Other spellings of one path, as a disk that folds case takes them for the same.
-fn twins(path: &Utf8Path, spelling: Spelling) -> Vec<Utf8PathBuf> {
+fn twins(path: &Utf8Path, spelling: Spelling, spellings: &Spellings<'_>) -> Vec<Utf8PathBuf> {
     if spelling == Spelling::Exact {
         return Vec::new();
     }
@@ -96,10 +99,51 @@ fn twins(path: &Utf8Path, spelling: Spelling) -> Vec<Utf8PathBuf> {
         if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
     };
     let mut twins = Vec::new();
-    for path in spellings(path) {
+    if spellings.is_unmade(path)
+        && let (Some(parent), Some(name)) = (path.parent(), path.file_name())
+    {
+        twins.extend(unmade_twins(name).into_iter().map(|name| parent.join(name)));
+    }
+    let mut written = vec![path.to_path_buf()];
+    if !path.as_str().is_ascii() {
+        written.push(path.as_str().nfc().collect::<String>().into());
+        written.push(path.as_str().nfd().collect::<String>().into());
+    }
+    for path in written {
         let swapped = Utf8PathBuf::from(path.as_str().chars().map(swap).collect::<String>());
         let upper = Utf8PathBuf::from(path.as_str().to_ascii_uppercase());
         twins.extend([path, swapped, upper]);
+    }
+    twins
+}
+
+/// Spellings that who makes a name may choose: letters that fold to ASCII ones, ligatures, letters composed one by one.
+fn unmade_twins(name: &str) -> Vec<String> {
+    if variants(name, MOST_VARIANTS).is_none() {
+        return Vec::new();
+    }
+    let pairs = [
+        ("s", "\u{17f}"),
+        ("k", "\u{212a}"),
+        ("ss", "\u{df}"),
+        ("ss", "\u{1e9e}"),
+        ("st", "\u{fb06}"),
+        ("fi", "\u{fb01}"),
+    ];
+    let lower = name.to_lowercase();
+    let mut twins: Vec<String> = pairs
+        .into_iter()
+        .filter(|(plain, _)| lower.contains(plain))
+        .flat_map(|(plain, other)| [lower.replacen(plain, other, 1), lower.replace(plain, other)])
+        .collect();
+    if !name.is_ascii() {
+        let letters: Vec<String> = name.nfc().map(String::from).collect();
+        for odd in 0..2 {
+            let letter = |(at, letter): (usize, &String)| -> String {
+                if at % 2 == odd { letter.nfd().collect() } else { letter.to_uppercase() }
+            };
+            twins.push(letters.iter().enumerate().map(letter).collect());
+        }
     }
     twins
 }
