@@ -195,7 +195,12 @@ pub fn compile(
                 Some(seatbelt)
             }
             Err(error) => {
-                return Ok(Err(Finding::new("unspeakable-path", Severity::Error, error.to_string())));
+                let finding = Finding::new("unspeakable-path", Severity::Error, error.to_string());
+                let stated = plan.rules.iter().filter(|rule| error.names(&rule.path));
+                return Ok(Err(match stated.filter_map(|rule| rule.origin.span).next_back() {
+                    Some(span) => finding.at(span, "comes from here"),
+                    None => finding,
+                }));
             }
         },
     };

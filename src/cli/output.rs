@@ -113,10 +113,16 @@ pub const READABLE: u32 = 0o644;
 pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = path.parent().unwrap_or(Utf8Path::new("/"));
+    if !directory.is_dir() {
+        return Err(std::io::Error::other(format!("there is no directory `{directory}`")));
+    }
+    // Without the name of the file that would be moved there: nobody knows it.
+    let plain = |error: std::io::Error| std::io::Error::from(error.kind());
     let mut file = tempfile::Builder::new()
         .prefix(".palisade-")
         .permissions(std::fs::Permissions::from_mode(mode))
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        .map_err(plain)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;

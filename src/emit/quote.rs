@@ -21,6 +21,16 @@ pub enum Unspeakable {
     Twins(String, String),
 }
 
+impl Unspeakable {
+    /// Whether it is about a path, or what holds it.
+    pub fn names(&self, path: &Utf8Path) -> bool {
+        match self {
+            Self::Control(text) => path == text.as_str(),
+            Self::Twins(one, other) => path.starts_with(one) || path.starts_with(other),
+        }
+    }
+}
+
 /// How the texts of one profile are written, and the parameters it takes for some of them.
 #[derive(Default)]
 pub struct Texts {

@@ -1,7 +1,7 @@
 //! Allowances: comments that allow a finding at one statement.
 
 use super::find_rule;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::policy::Allowance;
 use crate::source::{FileId, Spanned};
 use std::collections::BTreeMap;
@@ -30,6 +30,9 @@ pub fn apply<'a>(allowances: &'a [Allowance], findings: &mut Vec<Finding>) -> Ve
         }
     }
     let mut allowed = vec![false; findings.len()];
+    let errors: Vec<usize> = (0..findings.len())
+        .filter(|&at| findings.get(at).is_some_and(|it| it.severity == Severity::Error))
+        .collect();
     let mut unused = Vec::new();
     for allowance in allowances.iter().filter(|allowance| has_reason(allowance)) {
         for rule in &allowance.rules {
@@ -42,7 +45,10 @@ pub fn apply<'a>(allowances: &'a [Allowance], findings: &mut Vec<Finding>) -> Ve
                     (allowed[at], used) = (true, true);
                 }
             }
-            if !used {
+            // What else would be found at a statement with an error is not known.
+            let is_broken =
+                || errors.iter().any(|&at| findings.get(at).is_some_and(|it| stands_at(it, allowance)));
+            if !used && !is_broken() {
                 unused.push(UnusedAllowance { allowance, rule });
             }
         }
@@ -66,7 +72,6 @@ fn stands_at(finding: &Finding, allowance: &Allowance) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Severity;
     use crate::source::{Sources, Span};
 
     fn setting() -> (Span, Span, Span) {
@@ -98,6 +103,16 @@ mod tests {
         assert_eq!(left(&allowance("broad-root", "public tree"), "broad-root", here), (0, 0));
         assert_eq!(left(&allowance("broad-root", "public tree"), "broad-root", there), (1, 1));
         assert_eq!(left(&allowance("broad-root", "public tree"), "redundant-root", here), (1, 1));
+    }
+
+    #[test]
+    fn an_allowance_at_a_statement_with_an_error_is_not_called_unused() {
+        let (_, here, there) = setting();
+        for (span, expected) in [(here, 0), (there, 1)] {
+            let mut findings = vec![Finding::new("unsound-seatbelt-rule", Severity::Error, "m").at(span, "")];
+            assert_eq!(apply(&[allowance("broad-root", "public tree")], &mut findings).len(), expected);
+            assert_eq!(findings.len(), 1);
+        }
     }
 
     #[test]

@@ -170,9 +170,13 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The network asked for; nothing stated means off.
+    /// The network asked for. Nothing stated means off, and so does a list that allows nothing.
     pub fn network(&self) -> &Network {
-        self.network.as_ref().map_or(&Network::Off, |network| &network.value)
+        match self.network.as_ref().map(|network| &network.value) {
+            None => &Network::Off,
+            Some(Network::Only(rules)) if !rules.iter().any(|rule| rule.allow) => &Network::Off,
+            Some(network) => network,
+        }
     }
 
     pub fn ipc(&self) -> Ipc {

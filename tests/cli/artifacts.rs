@@ -15,10 +15,27 @@ fn it_writes_beside_the_profile_or_where_it_is_told() {
     place
         .on_examples(&["compile", "policies/a.palisade", "--out-dir", "gone"])
         .exits(2)
-        .says("cannot be written");
+        .says("cannot be written: there is no directory");
     assert!(!place.exists("gone"));
     place.on_mac(&["compile", "policies/a.palisade", "--out-dir", "out"]).exits(1);
     assert!(!place.exists("out/a.sb"), "the profile has errors there");
+}
+
+/// A list without an entry is off, which every system can hold.
+#[test]
+fn a_list_of_hosts_that_allows_none_is_off() {
+    for list in ["network only { }", "network only { deny \"example.com\" }"] {
+        let place = Place::with("a.palisade", &format!("root \"$workspace\" read-only\n{list}"));
+        place.on_mac(&["compile", "a.palisade"]).exits(0);
+        assert!(place.read("a.sb").contains(";; network\n; off: (deny default) holds\n"));
+        place.on_mac(&["why", "connect", "example.com"]).exits(1);
+    }
+}
+
+#[test]
+fn a_path_without_a_spelling_is_shown_where_it_is_stated() {
+    let place = Place::with("a.palisade", "root \"$workspace\" read-write\ndeny \"$workspace/a\\nb\"");
+    place.on_mac(&["compile", "a.palisade"]).exits(1).says("control character").says("a.palisade:4");
 }
 
 #[test]

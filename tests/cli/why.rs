@@ -44,6 +44,27 @@ fn the_first_word_and_the_exit_code_are_the_answer() {
     }
 }
 
+/// What is missing on the way is made first, and a directory that would hold something denied may not be.
+#[test]
+fn a_directory_on_the_way_to_a_denied_path_is_not_made() {
+    let place = Place::with("a.palisade", "root \"$workspace\" read-write\ndeny \"$workspace/a/b/key\"");
+    for (path, code) in [("a", 1), ("a/b", 1), ("a/b/key", 1), ("a/other", 1), ("a2", 0), ("a2/other", 0)] {
+        place.on_examples(&["why", "create", path]).exits(code);
+        place.on_mac(&["why", "create", path]).exits(code);
+    }
+}
+
+/// A device is there when a command runs, whether or not somebody wrote it down.
+#[test]
+fn a_device_that_is_granted_is_writable_on_every_recording() {
+    let place = Place::with("a.palisade", "root \"$workspace\" read-only");
+    for device in ["/dev/null", "/dev/zero", "/dev/tty"] {
+        place.on_mac(&["why", "write", device]).exits(0);
+        place.on_examples(&["why", "write", device]).exits(0);
+    }
+    place.on_mac(&["why", "write", "/dev/disk0"]).exits(1);
+}
+
 #[test]
 fn expect_says_what_why_says() {
     for (operation, subject, yes) in QUESTIONS {

@@ -180,7 +180,7 @@ fn hosts_are_read_one_way() {
     assert_eq!(rules[0].pattern, HostPattern { below: true, host: "pypi.org".into(), port: None });
     assert_eq!(rules[1].pattern, HostPattern { below: true, host: String::new(), port: Some(25) });
     let empty = body("network only { }");
-    assert_eq!(empty.policy().network(), &Network::Only(Vec::new()), "empty means none");
+    assert_eq!(empty.policy().network(), &Network::Off, "empty means none");
 }
 
 #[test]

@@ -59,3 +59,27 @@ fn no_install_takes_in_a_home_or_a_shared_directory() {
         assert!(tool.grants.iter().all(|it| it.scope == Scope::Literal), "{path}: {:?}", tool.grants);
     }
 }
+
+/// Settings that a user keeps in an install (npm's global `npmrc`, with its tokens) are no part of the program; nor is what is put there later.
+#[test]
+fn an_install_is_granted_without_what_a_user_keeps_in_it() {
+    for prefix in ["/home/dev/.nvm/versions/node/v22.1.0", "/home/dev/.pyenv/versions/3.12.1", "/opt/zed"] {
+        let host = machine(&[
+            &format!("{prefix}/bin/x: program"),
+            &format!("{prefix}/lib/a/module: file"),
+            &format!("{prefix}/etc/npmrc: file"),
+            &format!("{prefix}/var/token: file"),
+        ]);
+        let tool = found(find_path(&host, &Utf8Path::new(prefix).join("bin/x")));
+        let reads = |path: &str| {
+            let path = Utf8Path::new(prefix).join(path);
+            tool.grants
+                .iter()
+                .any(|it| path == it.path || (it.scope == Scope::Subtree && path.starts_with(&it.path)))
+        };
+        assert!(reads("lib/a/module") && reads("bin/x"), "{prefix}");
+        for path in ["etc/npmrc", "var/token", "etc", ".npmrc", "made-later/token"] {
+            assert!(!reads(path), "{prefix}/{path}");
+        }
+    }
+}

@@ -58,7 +58,7 @@ fn follows_program_files_of_this_machine() {
         .map(|it| it.path.strip_prefix(&install).unwrap().as_str())
         .collect();
     assert_eq!(runs, ["bin/tool", "lib/ld.so", "libexec/tool"]);
-    let tree = tool.grants.iter().find(|it| it.path == install).unwrap();
+    let tree = tool.grants.iter().find(|it| it.path == install.join("lib")).unwrap();
     assert_eq!(tree.operations, Operations::READING.union(Operations::of(&[Operation::Map])));
     let links: Vec<&str> = tool.hops.iter().map(|it| it.link.file_name().unwrap()).collect();
     assert_eq!(links, ["tool", "liba.so"]);

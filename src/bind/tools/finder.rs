@@ -360,7 +360,7 @@ impl<'h> Finder<'h> {
                 seen.push(install);
                 continue;
             }
-            needs.grant(&install, Scope::Subtree, LOAD, "install");
+            self.install(needs, &install)?;
             // On a Mac an interpreter runs for its script only, and what would start it is no help to it.
             let runs =
                 self.looks.host.system() == System::Linux || followed.interpreter.as_ref() != Some(&place);

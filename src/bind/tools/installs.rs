@@ -136,6 +136,9 @@ pub fn of(host: &dyn Host, program: &Utf8Path) -> Option<(&'static Kind, Utf8Pat
     KINDS.iter().find(|kind| (kind.holds)(host, prefix)).map(|kind| (kind, prefix.to_path_buf()))
 }
 
+/// What of an install holds settings and state, registry tokens among them (`etc/npmrc`), and no code.
+pub const PRIVATE: [&str; 2] = ["etc", "var"];
+
 /// Directories that hold what many programs and people share, so that no rule of ours may grant one as a tree.
 pub fn too_broad(host: &dyn Host, path: &Utf8Path) -> bool {
     const SHARED: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use super::families;
 use super::finder::Finder;
-use super::installs::too_broad;
+use super::installs::{PRIVATE, too_broad};
 use super::loader;
 use super::needs::{LOAD, Needs, RUN};
 use crate::plan::{Operations, Scope};
@@ -51,6 +51,30 @@ impl Finder<'_> {
             }
         }
         self.family(needs, real_name, &prefix, triple)
+    }
+
+    /// Grants an install, but for what a user keeps in it. Each part by name, so that none that is made later comes along.
+    ///
+    /// # Errors
+    /// An install that cannot be listed.
+    pub(super) fn install(&mut self, needs: &mut Needs, install: &Utf8Path) -> Result<(), String> {
+        if install.starts_with("/nix/store") {
+            // Nobody keeps anything there, and its `etc` is part of the package.
+            needs.grant(install, Scope::Subtree, LOAD, "install");
+            return Ok(());
+        }
+        let names = self.looks.host.read_dir(install).map_err(|error| error.to_string())?;
+        needs.grant(install, Scope::Literal, Operations::READING, "install");
+        for name in names.iter().filter(|name| !PRIVATE.contains(&name.as_str())) {
+            let path = install.join(name);
+            // A link within it can be followed; what lies outside is granted only if something else grants it.
+            match crate::host::resolve::resolve(self.looks.host, &path) {
+                Ok(found) if found.canonical == path => needs.grant(&path, Scope::Subtree, LOAD, "install"),
+                Ok(found) if found.canonical.starts_with(install) => needs.hops(&found.hops),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Grants what the family of a program keeps, below `prefix` and in places of its own.

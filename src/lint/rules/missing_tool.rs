@@ -101,9 +101,15 @@ fn places(searched: &[Utf8PathBuf]) -> String {
     searched.iter().map(|place| format!("`{place}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether one name is the other mistyped. Names of programs are short, and many are like each other: `rg` is no slip for `rm`.
+fn is_slip(name: &str, near: &str) -> bool {
+    name.len() > 2 && strsim::osa_distance(name, near) <= (name.len() / 4).max(1)
+}
+
 fn one(tool: &ToolName, searched: &[Utf8PathBuf], neighbours: &mut Neighbours<'_>) -> Finding {
     let name = &tool.name;
-    let help = match neighbours.nearest(name, searched) {
+    let near = neighbours.nearest(name, searched).filter(|near| is_slip(name, near));
+    let help = match near {
         Some(near) => format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`"),
         None => format!(
             "install it, move it to `optional-tools`, or name it with `tool \"PATH\"`; looked in {}",
@@ -137,6 +143,9 @@ mod tests {
                 "there is no program `/opt/none`\n\"/opt/none\" -- nothing is there"
             ]
         );
+        for (name, near, slip) in [("rg", "rm", false), ("node", "od", false), ("pyhton3", "python3", true)] {
+            assert_eq!(super::is_slip(name, near), slip, "{name} {near}");
+        }
         let help = case.findings("missing-tool")[0].help.clone().unwrap();
         assert_eq!(help, "`git` is installed; otherwise install `gti`, or move it to `optional-tools`");
     }
