@@ -60,12 +60,6 @@ pub const PROBES: &[Probe] = &[
         fs::OpenOptions::new().write(true).create_new(true).mode(0o4755).open(&path)?;
         fs::remove_file(path)
     }),
-    denied("w24 make a set-user-id file by a node", |place| {
-        use rustix::fs::{CWD, FileType, Mode, mknodat};
-        let path = place.rw("node");
-        mknodat(CWD, path.as_std_path(), FileType::RegularFile, Mode::from_raw_mode(0o4755), 0)?;
-        fs::remove_file(path)
-    }),
     denied("w19 rename the root", |place| fs::rename(place.rw(""), place.base.join("other"))),
     denied("w20 write beside the roots", |place| fs::write(place.base.join("new"), "")),
     denied("w21 set an attribute in a read-only root", |place| {
