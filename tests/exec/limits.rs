@@ -1,7 +1,7 @@
 //! Limits, and that nothing outlives a command.
 
 use crate::suite::{Scenario, show};
-use crate::world::{PROGRAMS, World};
+use crate::world::PROGRAMS;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
@@ -209,7 +209,7 @@ pub fn assert_still(mark: &camino::Utf8Path) {
 }
 
 #[cfg(target_os = "linux")]
-impl World {
+impl crate::world::World {
     fn is_root(&self) -> bool {
         self.uid() == 0
     }

@@ -111,8 +111,8 @@ impl World {
                 (self.manifest, self.compiled) = compiled(&self.place, self.compiled.network, denied);
             }
             Protection::Guarded | Protection::ReadOnly => {
-                let guarded = self.manifest.protected.iter().any(|protected| protected.path == path);
-                assert!(guarded, "`{path}` is no guard");
+                let mut guards = self.manifest.protected.iter().map(|protected| &protected.path);
+                assert!(guards.any(|guard| path.starts_with(guard)), "`{path}` is no guard");
             }
         }
     }
