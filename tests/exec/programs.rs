@@ -39,6 +39,7 @@ pub const PROBES: &[Probe] = &[
         fs::remove_file(&file)?;
         ran
     }),
+    // Whether a Mac lets a file be mapped so without walls, where code must be signed, is a question to one.
     denied("e15 map a file of a root executable", |place| {
         copy(beside("probe"), place.rw("copy"))?;
         map_executable(&fs::File::open(place.rw("copy"))?)
