@@ -1,7 +1,7 @@
 //! Limits, and that nothing outlives a command.
 
 use crate::suite::{Scenario, show};
-use crate::world::{PROGRAMS, World};
+use crate::world::PROGRAMS;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
@@ -63,6 +63,8 @@ pub const SCENARIOS: &[Scenario] = &[
             assert_eq!(fs::metadata(world.place.rw("big")).unwrap().len(), 4096);
         },
     },
+    // What macOS cannot limit is refused there.
+    #[cfg(target_os = "linux")]
     Scenario {
         name: "the private directory is limited",
         run: |world| {
@@ -73,6 +75,8 @@ pub const SCENARIOS: &[Scenario] = &[
             assert_eq!(output.stdout, b"full\n", "{}", show(&output));
         },
     },
+    // There, others of the same user are counted too.
+    #[cfg(target_os = "linux")]
     Scenario {
         name: "a storm of processes is stopped",
         run: |world| {
@@ -106,6 +110,8 @@ pub const SCENARIOS: &[Scenario] = &[
             }
         },
     },
+    // There, nothing ends with its parent.
+    #[cfg(target_os = "linux")]
     Scenario {
         name: "a killed supervisor takes everything with it",
         run: |world| {
@@ -195,14 +201,15 @@ pub fn wait_for(mark: &camino::Utf8Path) {
     panic!("no `{mark}`");
 }
 
-fn assert_still(mark: &camino::Utf8Path) {
+pub fn assert_still(mark: &camino::Utf8Path) {
     let length = || fs::metadata(mark).map_or(0, |metadata| metadata.len());
     let before = length();
     sleep(Duration::from_millis(100));
     assert_eq!(before, length());
 }
 
-impl World {
+#[cfg(target_os = "linux")]
+impl crate::world::World {
     fn is_root(&self) -> bool {
         self.uid() == 0
     }

@@ -2,12 +2,18 @@
 
 use std::io;
 
-/// Makes a system call with numbers and pointers as its arguments.
-pub fn call(number: i64, arguments: [usize; 6]) -> io::Result<i64> {
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the callers pass numbers, null, or pointers to memory of their own that lives through the call.
-    let result = unsafe { libc::syscall(number, a, b, c, d, e, f) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+/// shmget(2).
+pub fn shmget(key: libc::key_t, bytes: usize, flags: i32) -> io::Result<i32> {
+    // SAFETY: no pointers are passed.
+    let segment = unsafe { libc::shmget(key, bytes, flags) };
+    if segment < 0 { Err(io::Error::last_os_error()) } else { Ok(segment) }
+}
+
+/// Removes a segment of shared memory (shmctl(2)).
+pub fn shmctl_remove(segment: i32) -> io::Result<()> {
+    // SAFETY: this command takes no buffer.
+    let result = unsafe { libc::shmctl(segment, libc::IPC_RMID, std::ptr::null_mut()) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Maps a file executable, as a loader does.
@@ -18,16 +24,6 @@ pub fn map_executable(file: &std::fs::File) -> io::Result<()> {
     let mapped =
         unsafe { libc::mmap(std::ptr::null_mut(), 1, protection, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
     if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// fork(2) for a probe with one thread; `true` in the child.
-pub fn fork() -> io::Result<Option<i32>> {
-    // SAFETY: the probe has one thread.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(None),
-        pid => Ok(Some(pid)),
-    }
 }
 
 /// What probes say when something else than an error number stops them.

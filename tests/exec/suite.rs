@@ -1,6 +1,8 @@
-//! The list of all tests, each for every user that the suite can be: whoever runs it, and an unprivileged one where that is root.
+//! The list of all tests, each for every user that the suite can be.
 
-use crate::world::{NOBODY, Place, World, remove_programs};
+use crate::system;
+use crate::table::Row;
+use crate::world::{Place, World, remove_programs};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::io;
 use std::process::{ExitCode, Output};
@@ -41,25 +43,31 @@ pub struct Scenario {
     pub run: fn(&mut World),
 }
 
-const FAMILIES: [&[Probe]; 8] = [
+const FAMILIES: [&[Probe]; 7] = [
     crate::files::PROBES,
     crate::denied::PROBES,
     crate::writes::PROBES,
     crate::programs::PROBES,
-    crate::processes::PROBES,
     crate::network::PROBES,
     crate::ipc::PROBES,
     crate::surroundings::PROBES,
 ];
 
-const SCENARIOS: [&[Scenario]; 6] = [
-    crate::ipc::SCENARIOS,
+const SCENARIOS: [&[Scenario]; 5] = [
     crate::limits::SCENARIOS,
     crate::network::SCENARIOS,
     crate::programs::SCENARIOS,
     crate::refusals::SCENARIOS,
     crate::surroundings::SCENARIOS,
 ];
+
+fn probes() -> impl Iterator<Item = &'static Probe> {
+    FAMILIES.into_iter().chain(system::FAMILIES).flatten()
+}
+
+fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    SCENARIOS.into_iter().chain(system::SCENARIOS).flatten()
+}
 
 pub fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
@@ -71,17 +79,16 @@ pub fn main() -> ExitCode {
     if let Some("--hang") = words.get(1).map(String::as_str) {
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
-    let shared = crate::ipc::Shared::new();
+    let offered = (crate::ipc::Segment::new(), system::Offered::new());
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials());
-    drop(shared);
+    drop(offered);
     remove_programs();
     conclusion.exit_code()
 }
 
 /// Inside or outside the walls: 0 where the probe got what it wanted, 1 where it did not.
 fn probe(name: &str, place: &Place) -> ExitCode {
-    let asked = [crate::programs::PRELOADED];
-    let probe = FAMILIES.into_iter().flatten().chain(&asked).find(|probe| probe.name == name);
+    let probe = probes().chain([&system::ASKED]).find(|probe| probe.name == name);
     match (probe.expect("a probe of this name").run)(place) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -92,16 +99,18 @@ fn probe(name: &str, place: &Place) -> ExitCode {
 }
 
 fn trials() -> Vec<Trial> {
-    let me = rustix::process::geteuid().as_raw();
-    let users = if me == 0 { vec![(0, "root"), (NOBODY, "nobody")] } else { vec![(me, "user")] };
     let mut trials = Vec::new();
-    for (uid, user) in users {
-        for probe in FAMILIES.into_iter().flatten() {
-            trials.push(Trial::test(format!("{} as {user}", probe.name), move || check(probe, uid)));
+    for (uid, user) in system::users() {
+        for probe in probes() {
+            let name = format!("{} as {user}", probe.name);
+            trials.push(Trial::test(name.clone(), move || check(probe, uid, &name)));
         }
-        for scenario in SCENARIOS.into_iter().flatten() {
-            trials.push(Trial::test(format!("{} as {user}", scenario.name), move || {
+        for scenario in scenarios() {
+            let name = format!("{} as {user}", scenario.name);
+            trials.push(Trial::test(name.clone(), move || {
+                let mut row = Row::new(&name, "holds");
                 (scenario.run)(&mut World::new(uid));
+                row.see("holds");
                 Ok(())
             }));
         }
@@ -109,20 +118,28 @@ fn trials() -> Vec<Trial> {
     trials
 }
 
-fn check(probe: &Probe, uid: u32) -> Result<(), Failed> {
+fn check(probe: &Probe, uid: u32, name: &str) -> Result<(), Failed> {
+    let wanted = if probe.want == Want::Works { "works" } else { "denied" };
+    let mut row = Row::new(name, wanted);
     if probe.want != Want::DeniedAnyway {
         let world = World::new(uid);
         crate::network::listen_in(&world.place, uid);
         let control = world.unwalled(probe.name);
         if control.status.code() != Some(0) {
+            row.see("no answer: fails without walls too");
             return Err(format!("without walls it fails too: {}", show(&control)).into());
         }
     }
     let world = World::new(uid);
     crate::network::listen_in(&world.place, uid);
     let walled = world.walled(probe.name);
-    let expected = if probe.want == Want::Works { 0 } else { 1 };
-    if walled.status.code() != Some(expected) || !walled.stderr.is_empty() {
+    let seen = match walled.status.code() {
+        Some(0) => "works",
+        Some(1) => "denied",
+        _ => "ends in another way",
+    };
+    row.see(seen);
+    if seen != wanted || !walled.stderr.is_empty() {
         return Err(format!("behind walls: {}", show(&walled)).into());
     }
     Ok(())

@@ -52,18 +52,13 @@ pub const PROBES: &[Probe] = &[
         let tried = modes.map(|mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)));
         tried.into_iter().reduce(|one, other| one.or(other)).unwrap_or(Ok(()))
     }),
+    // Of a Mac it is known that a mode set by path is asked for; for the next two it is a question.
     denied("w22 make a set-user-id file by an open file", |place| {
         fs::File::open(place.rw("f.txt"))?.set_permissions(fs::Permissions::from_mode(0o4755))
     }),
     denied("w23 make a set-user-id file by creating it", |place| {
         let path = place.rw("set-id");
         fs::OpenOptions::new().write(true).create_new(true).mode(0o4755).open(&path)?;
-        fs::remove_file(path)
-    }),
-    denied("w24 make a set-user-id file by a node", |place| {
-        use rustix::fs::{CWD, FileType, Mode, mknodat};
-        let path = place.rw("node");
-        mknodat(CWD, path.as_std_path(), FileType::RegularFile, Mode::from_raw_mode(0o4755), 0)?;
         fs::remove_file(path)
     }),
     denied("w19 rename the root", |place| fs::rename(place.rw(""), place.base.join("other"))),

@@ -80,7 +80,10 @@ pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
     for path in ["/dev/random", "/dev/urandom"] {
         base.grant(path, Scope::Literal, READ, "randomness");
     }
-    base.grant("/dev/fd", Scope::Subtree, READ, "the command's own open files");
+    base.grant("/dev/fd", Scope::Subtree, DEVICE, "the command's own open files");
+    for path in ["/dev/stdin", "/dev/stdout", "/dev/stderr"] {
+        base.grant(path, Scope::Literal, READ, "a link to one of the command's own open files");
+    }
     base.grant("/private/var/run/syslog", Scope::Literal, SOCKET, "the system's log");
     if *network != Network::Off {
         base.grant("/private/var/run/mDNSResponder", Scope::Literal, SOCKET, "name look-up");

@@ -1,6 +1,7 @@
 //! Ways to other processes, to new privileges and into the kernel.
 
-use crate::raw::{call, fork, no};
+use super::raw::{call, fork};
+use crate::raw::no;
 use crate::suite::{Probe, denied, denied_anyway};
 use rustix::process::{Pid, Signal};
 use std::fs;

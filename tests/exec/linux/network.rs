@@ -1,0 +1,48 @@
+//! Sockets that only Linux has, and kinds of them that only its filter stops.
+
+use crate::suite::{Probe, denied};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with, socketpair};
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+
+pub const PROBES: &[Probe] = &[
+    denied("n05 connect to an abstract socket of the host", |place| {
+        UnixStream::connect_addr(&abstract_address(place.host)?).map(drop)
+    }),
+    denied("n06 open a socket of another family", |_| {
+        let netlink = socket(AddressFamily::NETLINK, SocketType::RAW, None);
+        let vsock = socket(AddressFamily::VSOCK, SocketType::STREAM, None);
+        let crypto = socket(AddressFamily::from_raw(libc::AF_ALG as u16), SocketType::SEQPACKET, None);
+        netlink.or(vsock).or(crypto)
+    }),
+    denied("n09 open a unix socket at all", |_| socket(AddressFamily::UNIX, SocketType::STREAM, None)),
+    denied("n10 aim a pair of unix sockets at a path", |place| {
+        // A datagram pair is connected, and takes any address all the same (unix(7)).
+        let kinds = [SocketType::DGRAM, SocketType::RAW];
+        let aimed = kinds.map(|kind| {
+            let (one, _other) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+            let address = rustix::net::SocketAddrUnix::new(place.rw("datagrams").as_std_path())?;
+            rustix::net::sendto(&one, b"x", rustix::net::SendFlags::empty(), &address)?;
+            Ok(())
+        });
+        aimed.into_iter().reduce(|one, other| one.or(other)).unwrap_or(Ok(()))
+    }),
+];
+
+/// What an open network must not open either.
+pub const SHUT_ALL_THE_SAME: &[&str] = &[
+    "n05 connect to an abstract socket of the host",
+    "n09 open a unix socket at all",
+    "n10 aim a pair of unix sockets at a path",
+];
+
+/// A name without a file, where the host listens as long as the suite runs.
+pub fn abstract_address(host: i32) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("palisade-suite-{host}"))
+}
+
+fn socket(family: AddressFamily, kind: SocketType, protocol: Option<Protocol>) -> io::Result<()> {
+    socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
+    Ok(())
+}
