@@ -123,9 +123,10 @@ fn a_caller_that_ignores_its_children_gets_the_commands_code() {
 fn output_that_is_lost_is_no_success() {
     let workspace = Workspace::new();
     workspace.compiled("root \"$workspace\" read-only\nlimits { output 1MiB }");
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    // Not open for writing.
+    let closed = std::fs::File::open("/dev/null").unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
-    command.args(["exec", "../agent.manifest.yaml", "-c", "echo text"]).stdout(full);
+    command.args(["exec", "../agent.manifest.yaml", "-c", "echo text"]).stdout(closed);
     let output = command.current_dir(workspace.path("project")).output().unwrap();
     assert_eq!(output.status.code(), Some(125));
     assert!(String::from_utf8_lossy(&output.stderr).contains("could not be passed on"));
