@@ -26,6 +26,8 @@ mod suite;
 #[cfg(target_os = "linux")]
 mod surroundings;
 #[cfg(target_os = "linux")]
+mod terminal;
+#[cfg(target_os = "linux")]
 mod world;
 #[cfg(target_os = "linux")]
 mod writes;

@@ -52,13 +52,14 @@ const FAMILIES: [&[Probe]; 8] = [
     crate::surroundings::PROBES,
 ];
 
-const SCENARIOS: [&[Scenario]; 6] = [
+const SCENARIOS: [&[Scenario]; 7] = [
     crate::ipc::SCENARIOS,
     crate::limits::SCENARIOS,
     crate::network::SCENARIOS,
     crate::programs::SCENARIOS,
     crate::refusals::SCENARIOS,
     crate::surroundings::SCENARIOS,
+    crate::terminal::SCENARIOS,
 ];
 
 pub fn main() -> ExitCode {
@@ -70,6 +71,12 @@ pub fn main() -> ExitCode {
     }
     if let Some("--hang") = words.get(1).map(String::as_str) {
         std::thread::sleep(std::time::Duration::from_secs(600));
+    }
+    if let [_, flag, what] = words.as_slice()
+        && flag == "--at-terminal"
+    {
+        crate::terminal::inside(what);
+        return ExitCode::SUCCESS;
     }
     let shared = crate::ipc::Shared::new();
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials());

@@ -49,8 +49,8 @@ pub struct Settings {
     pub pid_max: Option<u64>,
 }
 
-/// Builds the root and enters it.
-pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
+/// Builds the root and enters it. Gives the instance of `devpts` in it, where there is one.
+pub fn build(layout: &Layout, settings: Settings) -> Result<Option<OwnedFd>, Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
     let masks = masks().at(Stage::FirstMount, "tmpfs")?;
@@ -60,16 +60,17 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
     }
-    let mut builder = Builder { top, settings, masks, covers: Vec::new(), foreign: None };
+    let mut builder = Builder { top, settings, masks, covers: Vec::new(), terminals: None, foreign: None };
     for step in &layout.steps {
         builder.perform(step)?;
     }
     for cover in &builder.covers {
         mount_setattr(cover, attribute::RDONLY, false).at(Stage::Mount, "cover")?;
     }
+    let terminals = builder.terminals.take();
     builder.enter()?;
     rustix::process::umask(umask);
-    Ok(())
+    Ok(terminals)
 }
 
 struct Builder {
@@ -78,6 +79,7 @@ struct Builder {
     /// Holds [`FILE_MASK`] and [`DIRECTORY_MASK`].
     masks: OwnedFd,
     covers: Vec<OwnedFd>,
+    terminals: Option<OwnedFd>,
     /// The last thing of the host, or of the kernel, that was mounted in a directory of ours. What lies below it can change at any time.
     foreign: Option<Utf8PathBuf>,
 }
@@ -138,7 +140,9 @@ impl Builder {
             }
             Mount::Terminals => {
                 let pts = devpts().at(Stage::Mount, path)?;
-                self.attach(step, &pts, true)
+                self.attach(step, &pts, true)?;
+                self.terminals = Some(pts);
+                Ok(())
             }
         }
     }
@@ -316,7 +320,8 @@ fn masks() -> io::Result<OwnedFd> {
     Ok(masks)
 }
 
-fn devpts() -> rustix::io::Result<OwnedFd> {
+/// An instance of `devpts` that nobody else has terminals in.
+pub fn devpts() -> rustix::io::Result<OwnedFd> {
     let fs = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_flag(&fs, "newinstance")?;
     fsconfig_set_string(&fs, "ptmxmode", "0666")?;

@@ -1,15 +1,19 @@
 //! Waits for the sandbox to end, keeps its limits, and ends it where it must not go on.
 
+mod jobs;
+
 use super::super::pump::{Pumps, Turn};
-use super::init::code;
+use super::attend::code;
+use super::link::{Link, Notice, Request};
 use super::report::Failure;
+use super::terminal::{Keyboard, Outer};
 use super::watch::Watch;
 use crate::sys::linux::{NOTIFIED, Signals};
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, pidfd_send_signal, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, pidfd_send_signal, waitpid};
 use std::time::{Duration, Instant};
 
 /// Why the supervisor ended the sandbox.
@@ -33,34 +37,59 @@ pub enum End {
     Killed(Kill),
 }
 
+impl End {
+    /// Whether it had no time to tidy up after itself.
+    pub fn was_killed(&self) -> bool {
+        match self {
+            Self::Code(code) => *code > 128,
+            Self::Failed(_) => false,
+            Self::Killed(_) => true,
+        }
+    }
+}
+
 /// A running sandbox.
 #[derive(Debug)]
 pub struct Sandbox {
     pid: Pid,
     pidfd: OwnedFd,
     report: Option<OwnedFd>,
+    link: Option<Link>,
     signals: Signals,
     watch: Watch,
     deadline: Option<(Instant, Duration)>,
     pumps: Pumps,
+    /// The terminal that the command is used at.
+    outer: Option<Outer>,
+    keyboard: Option<Keyboard>,
     failure: Option<Failure>,
     killed: Option<Kill>,
     /// Signals that were passed on already.
     passed: u64,
-    ended: Option<i32>,
+    ended: Option<WaitStatus>,
 }
 
 impl Sandbox {
-    /// `report` is read until it closes; `time` is counted from now.
-    pub fn new(pid: Pid, pidfd: OwnedFd, report: OwnedFd, signals: Signals, watch: Watch) -> Self {
+    /// `report` is read until it closes.
+    pub fn new(
+        pid: Pid,
+        pidfd: OwnedFd,
+        report: OwnedFd,
+        link: Link,
+        signals: Signals,
+        watch: Watch,
+    ) -> Self {
         Self {
             pid,
             pidfd,
             report: Some(report),
+            link: Some(link),
             signals,
             watch,
             deadline: None,
             pumps: Pumps::default(),
+            outer: None,
+            keyboard: None,
             failure: None,
             killed: None,
             passed: 0,
@@ -68,13 +97,18 @@ impl Sandbox {
         }
     }
 
+    /// Counted from now.
     pub fn time_limit(&mut self, limit: Duration) {
         self.deadline = Instant::now().checked_add(limit).map(|deadline| (deadline, limit));
     }
 
-    /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
-    pub fn output_limit(&mut self, limit: u64, output: OwnedFd, errors: OwnedFd) {
-        self.pumps = Pumps::new(limit, output, errors);
+    pub fn pass_on(&mut self, pumps: Pumps) {
+        self.pumps = pumps;
+    }
+
+    /// Stands between this terminal and the one that the command gets.
+    pub fn at(&mut self, outer: Outer) {
+        self.outer = Some(outer);
     }
 
     /// Waits for the end.
@@ -90,7 +124,7 @@ impl Sandbox {
         Ok(match (self.killed, self.failure) {
             (Some(kill), _) => End::Killed(kill),
             (None, Some(failure)) => End::Failed(failure),
-            (None, None) => End::Code(self.ended.unwrap_or(125)),
+            (None, None) => End::Code(self.ended.map_or(125, code)),
         })
     }
 
@@ -102,11 +136,9 @@ impl Sandbox {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
                     Event::Mounts => self.check_paths(),
-                    Event::Pump(at) => match self.pumps.turn(at)? {
-                        Turn::Passed => {}
-                        Turn::OverLimit => self.end(Kill::Output(self.pumps.limit())),
-                        Turn::Lost(error) => self.end(Kill::Lost(error)),
-                    },
+                    Event::Link => self.read_link()?,
+                    Event::Key => self.type_in(),
+                    Event::Pump(at) => self.pump(at)?,
                     Event::Ended => self.collect()?,
                 }
             }
@@ -136,6 +168,13 @@ impl Sandbox {
             sources.push((mounts, PollFlags::PRI, Event::Mounts));
         }
         sources.extend(self.pumps.sources().map(|(at, fd, flags)| (fd, flags, Event::Pump(at))));
+        if let Some(link) = &self.link {
+            sources.push((link.as_fd(), PollFlags::IN, Event::Link));
+        }
+        let listening = self.outer.as_ref().is_some_and(Outer::is_raw);
+        if let Some((fd, flags)) = self.keyboard.as_ref().and_then(|keyboard| keyboard.source(listening)) {
+            sources.push((fd, flags, Event::Key));
+        }
         if self.ended.is_none() {
             sources.push((self.pidfd.as_fd(), PollFlags::IN, Event::Ended));
         }
@@ -178,29 +217,76 @@ impl Sandbox {
         }
     }
 
-    /// Passes a signal on to the process group that pid 1 has started the command in; it ignores signals itself (pid_namespaces(7)). The
-    /// same signal again ends the sandbox.
-    fn pass_signals(&mut self) {
-        while let Some(number) = self.signals.next() {
-            if number == NOTIFIED {
-                self.check_paths();
-                continue;
+    fn pump(&mut self, at: usize) -> Result<(), Errno> {
+        match self.pumps.turn(at)? {
+            Turn::Passed => {}
+            Turn::OverLimit => self.end(Kill::Output(self.pumps.limit())),
+            Turn::Lost(error) => self.end(Kill::Lost(error)),
+        }
+        Ok(())
+    }
+
+    fn read_link(&mut self) -> Result<(), Errno> {
+        while let Some(link) = &self.link {
+            match link.notice() {
+                Ok(Some(Notice::Terminal(control))) => self.connect(control)?,
+                Ok(Some(Notice::Stopped(signal))) => self.suspend(signal)?,
+                Ok(Some(Notice::Ended(_))) => {}
+                Ok(None) => break,
+                Err(_) => self.link = None,
             }
-            let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
-            let first = self.passed & bit == 0;
-            self.passed |= bit;
-            match Signal::from_named_raw(number) {
-                Some(signal) if first && kill_process_group(self.pid, signal).is_ok() => {}
-                // It asks a second time, or there is no such group yet.
-                _ => self.kill(),
-            }
+        }
+        Ok(())
+    }
+
+    fn type_in(&mut self) {
+        if self.keyboard.as_mut().is_some_and(|keyboard| !keyboard.turn()) {
+            // What a terminal that is hung up does to those who are at it.
+            self.ask(Request::Signal(libc::SIGHUP));
         }
     }
 
+    /// Passes signals on to the command; pid 1 ignores them itself (pid_namespaces(7)). The same signal again ends the sandbox.
+    fn pass_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            self.pass_signal(number);
+        }
+    }
+
+    fn pass_signal(&mut self, number: i32) {
+        let at_terminal = self.keyboard.is_some();
+        let asked = match number {
+            NOTIFIED => return self.check_paths(),
+            libc::SIGWINCH if at_terminal => return self.resize(),
+            // Something that cannot be noticed had stopped this program.
+            libc::SIGCONT if at_terminal => return self.go_on(),
+            libc::SIGTSTP if !at_terminal => self.ask(Request::Freeze),
+            // At a terminal they interrupt what is in front, over and over.
+            libc::SIGINT | libc::SIGQUIT if at_terminal => self.ask(Request::Interrupt(number)),
+            libc::SIGTSTP | libc::SIGWINCH | libc::SIGCONT => self.ask(Request::Signal(number)),
+            _ => {
+                let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
+                let first = self.passed & bit == 0;
+                self.passed |= bit;
+                first && self.ask(Request::Signal(number))
+            }
+        };
+        if !asked {
+            self.kill();
+        }
+    }
+
+    /// `false` where pid 1 has gone.
+    fn ask(&self, request: Request) -> bool {
+        self.link.as_ref().is_some_and(|link| link.ask(request).is_ok())
+    }
+
     fn collect(&mut self) -> Result<(), Errno> {
+        // What it still had to say, such as which terminal there is something to be read from.
+        self.read_link()?;
         match waitpid(Some(self.pid), WaitOptions::empty()) {
             Ok(Some((_, status))) => {
-                self.ended = Some(code(status));
+                self.ended = Some(status);
                 Ok(())
             }
             Ok(None) | Err(Errno::INTR) => Ok(()),
@@ -227,6 +313,8 @@ enum Event {
     Report,
     Signal,
     Mounts,
+    Link,
+    Key,
     Pump(usize),
     Ended,
 }

@@ -73,7 +73,14 @@ pub fn run(
             let pipe = || pipe().map_err(Refusal::system("cannot make a pipe"));
             let ((output, to_output), (errors, to_errors)) = (pipe()?, pipe()?);
             start.stdout(Stdio::from(to_output)).stderr(Stdio::from(to_errors));
-            Pumps::new(limit, output, errors)
+            let mut pumps = Pumps::new(Some(limit));
+            for (from, to) in [(output, rustix::stdio::stdout()), (errors, rustix::stdio::stderr())] {
+                let to = rustix::io::fcntl_dupfd_cloexec(to, 3);
+                let to =
+                    to.map_err(|error| Refusal::system("cannot pass standard streams on")(error.into()))?;
+                pumps.add(from, to);
+            }
+            pumps
         }
     };
     macos::prepare_child(&mut start, resources, &signals);
