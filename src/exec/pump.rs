@@ -1,5 +1,6 @@
 //! Passes the command's output streams on, and counts them together where their bytes are limited. The same on every system.
 
+use crate::policy::LimitKind;
 use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -9,12 +10,25 @@ const CHUNK: usize = 64 * 1024;
 /// What a pipe that says it can be written takes without blocking (`PIPE_BUF`, pipe(7); POSIX asks for 512 at least, macOS has that).
 const WRITE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
+/// What programs say when a call fails at a limit, in the words of the C library (strerror(3)) and of shells, untranslated.
+const SAYINGS: [(LimitKind, &str); 5] = [
+    (LimitKind::OpenFiles, "Too many open files"),
+    (LimitKind::Processes, "Resource temporarily unavailable"),
+    (LimitKind::Processes, "Cannot fork"),
+    (LimitKind::TemporarySpace, "No space left on device"),
+    (LimitKind::FileSize, "File too large"),
+];
+/// One byte less than the longest of them has: so much of one may lie in an earlier piece.
+const OVERLAP: usize = 31;
+
 /// The streams that are passed on, with what is left of their common limit. The others are the caller's own.
 #[derive(Debug, Default)]
 pub struct Pumps {
     pumps: Vec<Pump>,
     limit: Option<u64>,
     passed: u64,
+    /// What was said of the above.
+    heard: Vec<(LimitKind, &'static str)>,
 }
 
 /// What moving one piece came to.
@@ -32,6 +46,8 @@ struct Pump {
     from: Option<OwnedFd>,
     to: OwnedFd,
     waiting: Vec<u8>,
+    /// The end of what came before.
+    before: Vec<u8>,
 }
 
 impl Pumps {
@@ -42,12 +58,22 @@ impl Pumps {
 
     /// Copies one to the other from now on.
     pub fn add(&mut self, from: OwnedFd, to: OwnedFd) {
-        self.pumps.push(Pump { from: Some(from), to, waiting: Vec::new() });
+        self.pumps.push(Pump { from: Some(from), to, waiting: Vec::new(), before: Vec::new() });
     }
 
     /// Bytes of all streams together.
     pub fn limit(&self) -> u64 {
         self.limit.unwrap_or(u64::MAX)
+    }
+
+    /// Bytes of all streams together that were passed on.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Which words were among them, of those that programs have for a limit; each once.
+    pub fn heard(&self) -> &[(LimitKind, &'static str)] {
+        &self.heard
     }
 
     /// What each of them waits for, by the number that [`Pumps::turn`] takes.
@@ -90,6 +116,7 @@ impl Pumps {
         let fits = usize::try_from(left).unwrap_or(usize::MAX).min(length);
         bytes.truncate(fits);
         self.passed += fits as u64;
+        pump.hear(&bytes, &mut self.heard);
         pump.waiting = bytes;
         if fits == length {
             return Ok(Turn::Passed);
@@ -104,6 +131,18 @@ impl Pumps {
 impl Pump {
     fn is_done(&self) -> bool {
         self.from.is_none() && self.waiting.is_empty()
+    }
+
+    fn hear(&mut self, bytes: &[u8], heard: &mut Vec<(LimitKind, &'static str)>) {
+        self.before.extend_from_slice(bytes);
+        for (kind, words) in SAYINGS {
+            let known = heard.iter().any(|(other, _)| *other == kind);
+            if !known && self.before.windows(words.len()).any(|part| part == words.as_bytes()) {
+                heard.push((kind, words));
+            }
+        }
+        let old = self.before.len().saturating_sub(OVERLAP);
+        self.before.drain(..old);
     }
 
     /// Writes what can be written without waiting for whoever reads it; gives the error of what is lost.
@@ -158,6 +197,25 @@ pub mod tests {
         assert!(pumps.turn(1).unwrap() == Turn::Passed);
         assert!(pumps.is_done());
         assert_eq!(files.map(text), ["abcd", "efg"]);
+    }
+
+    #[test]
+    fn words_for_a_limit_are_heard_across_pieces() {
+        assert_eq!(SAYINGS.iter().map(|(_, words)| words.len()).max(), Some(OVERLAP + 1));
+        let (output, to_output) = rustix::pipe::pipe().unwrap();
+        let (errors, to_errors) = rustix::pipe::pipe().unwrap();
+        let (mut pumps, _) = into_files(1000, output, errors);
+        for piece in ["a: Too many", " open files", " open files. Resource temporarily unavailabl", "E"] {
+            rustix::io::write(&to_output, piece.as_bytes()).unwrap();
+            rustix::io::write(&to_errors, b"Cannot ").unwrap();
+            for at in [0, 0, 1, 1] {
+                assert!(pumps.turn(at).unwrap() == Turn::Passed);
+            }
+        }
+        assert_eq!(pumps.heard(), [(LimitKind::OpenFiles, "Too many open files")]);
+        rustix::io::write(&to_errors, b"fork").unwrap();
+        assert!(pumps.turn(1).unwrap() == Turn::Passed);
+        assert_eq!(pumps.heard()[1..], [(LimitKind::Processes, "Cannot fork")]);
     }
 
     #[test]

@@ -180,6 +180,31 @@ pub fn is_ignored(signal: c_int) -> bool {
     }
 }
 
+/// Whether the kernel lets this process have so many more children now. It makes them, and ends them at once. Only for a process with one
+/// thread.
+pub fn has_room_for(children: usize) -> bool {
+    let mut made = Vec::with_capacity(children);
+    for _ in 0..children {
+        // SAFETY: the child waits to be killed, without touching what it shares.
+        match unsafe { libc::fork() } {
+            0 => loop {
+                // SAFETY: no memory is passed.
+                unsafe { libc::pause() };
+            },
+            pid if pid > 0 => made.push(pid),
+            _ => break,
+        }
+    }
+    for &child in &made {
+        // SAFETY: children of ours that were not waited for, and no memory is passed.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+    }
+    made.len() == children
+}
+
 /// Sends a signal to every process of the pid namespace but its first, which calls this (kill(2)).
 pub fn signal_all(signal: c_int) {
     // SAFETY: no memory is passed. That there is nobody to be signalled is no failure.

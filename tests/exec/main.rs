@@ -20,6 +20,8 @@ mod programs;
 #[cfg(target_os = "linux")]
 mod raw;
 #[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
 mod refusals;
 #[cfg(target_os = "linux")]
 mod suite;

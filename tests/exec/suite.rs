@@ -52,14 +52,16 @@ const FAMILIES: [&[Probe]; 8] = [
     crate::surroundings::PROBES,
 ];
 
-const SCENARIOS: [&[Scenario]; 7] = [
+const SCENARIOS: [&[Scenario]; 9] = [
     crate::ipc::SCENARIOS,
     crate::limits::SCENARIOS,
     crate::network::SCENARIOS,
     crate::programs::SCENARIOS,
+    crate::record::SCENARIOS,
     crate::refusals::SCENARIOS,
     crate::surroundings::SCENARIOS,
     crate::terminal::SCENARIOS,
+    crate::terminal::JOBS,
 ];
 
 pub fn main() -> ExitCode {
@@ -72,6 +74,9 @@ pub fn main() -> ExitCode {
     if let Some("--hang") = words.get(1).map(String::as_str) {
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
+    if let Some("--open-many") = words.get(1).map(String::as_str) {
+        return open_many();
+    }
     if let [_, flag, what] = words.as_slice()
         && flag == "--at-terminal"
     {
@@ -83,6 +88,18 @@ pub fn main() -> ExitCode {
     drop(shared);
     remove_programs();
     conclusion.exit_code()
+}
+
+/// Opens more files than any limit of the suite allows.
+fn open_many() -> ExitCode {
+    let opened: Result<Vec<_>, _> = (0..200).map(|_| std::fs::File::open("/dev/null")).collect();
+    match opened {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
 }
 
 /// Inside or outside the walls: 0 where the probe got what it wanted, 1 where it did not.

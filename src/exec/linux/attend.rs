@@ -1,7 +1,8 @@
 //! What pid 1 does while the command runs: collects every child, and does for the supervisor what only somebody inside can do.
 
+use super::super::Ended;
 use super::link::{Link, Notice, Request};
-use crate::sys::linux::{Signals, signal_all};
+use crate::sys::linux::{Signals, has_room_for, signal_all};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -20,6 +21,7 @@ pub struct Attendance {
     pub terminal: Option<OwnedFd>,
     /// The group that was in front when everything was frozen.
     pub frozen: Option<Pid>,
+    pub processes_limited: bool,
 }
 
 impl Attendance {
@@ -58,16 +60,24 @@ impl Attendance {
             match wait(options) {
                 Ok(Some((pid, status))) if pid == self.command => match status.stopping_signal() {
                     Some(signal) => self.freeze(signal),
-                    None => {
-                        let _ = self.link.tell(&Notice::Ended(status.as_raw()));
-                        return Some(code(status));
-                    }
+                    None => return Some(self.conclude(ended(status)).code()),
                 },
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return None,
                 Err(_) => return Some(125),
             }
         }
+    }
+
+    /// Tells of the command's end, and whether what it has left behind are as many as there may be.
+    fn conclude(&self, ended: Ended) -> Ended {
+        let left = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
+        // One more, since the command's own place is free.
+        if self.processes_limited && left() && !has_room_for(2) {
+            let _ = self.link.tell(&Notice::NoMoreProcesses);
+        }
+        let _ = self.link.tell(&Notice::Ended(ended));
+        ended
     }
 
     fn serve(&mut self, request: Request) {
@@ -128,11 +138,11 @@ impl Attendance {
     }
 }
 
-/// 128 + N for signal N, as shells do.
-pub fn code(status: WaitStatus) -> i32 {
+/// What a status of wait(2) means.
+pub fn ended(status: WaitStatus) -> Ended {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => 128 + signal,
-        (None, None) => 125,
+        (Some(code), _) => Ended::Exited(code),
+        (None, Some(signal)) => Ended::Killed(signal),
+        (None, None) => Ended::Exited(125),
     }
 }

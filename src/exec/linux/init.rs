@@ -63,7 +63,9 @@ impl Init<'_> {
                 // What is kept open here would seem to be in use to those who wait for its end.
                 let kept = [Some(self.link.as_fd()), terminal.as_ref().map(AsFd::as_fd)];
                 let _ = close_all_but(&kept.into_iter().flatten().collect::<Vec<_>>());
-                exit_now(Attendance { link: self.link, command, terminal, frozen: None }.attend())
+                let processes_limited = self.limits.processes.is_some();
+                let link = self.link;
+                exit_now(Attendance { link, command, terminal, frozen: None, processes_limited }.attend())
             }
             Err(failure) => {
                 failure.send(&self.report);
@@ -76,8 +78,11 @@ impl Init<'_> {
     fn start(&self, uid: u32, gid: u32) -> Result<(Pid, Option<OwnedFd>), Failure> {
         self.die_with_supervisor()?;
         map_user(uid, gid)?;
-        let terminals = build(self.layout, self.settings)?;
-        let terminal = self.terminal(terminals)?;
+        let built = build(self.layout, self.settings)?;
+        for space in built.spaces {
+            self.link.tell(&Notice::Space(space)).at(Stage::Streams, "sendmsg")?;
+        }
+        let terminal = self.terminal(built.terminals)?;
         self.streams(terminal.as_ref())?;
         confine::drop_privileges()?;
         // Changing credentials may have undone it (prctl(2)).

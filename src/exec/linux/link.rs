@@ -1,5 +1,6 @@
 //! What the supervisor and pid 1 of the sandbox say to each other: short messages over a pair of sockets that nobody else has.
 
+use super::super::Ended;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, IoSlice, IoSliceMut};
 use rustix::net::{
@@ -29,8 +30,11 @@ pub enum Notice {
     Terminal(OwnedFd),
     /// The command was stopped by this signal, or a freeze was asked for; everything is frozen.
     Stopped(i32),
-    /// The command ended with this status, as wait(2) gives it.
-    Ended(i32),
+    /// A private directory whose space is limited.
+    Space(OwnedFd),
+    /// The command has ended, and the kernel refuses another process beside those it has left.
+    NoMoreProcesses,
+    Ended(Ended),
 }
 
 /// One end.
@@ -72,7 +76,10 @@ impl Link {
         match notice {
             Notice::Terminal(terminal) => self.send(0, 0, Some(terminal.as_fd())),
             Notice::Stopped(signal) => self.send(1, *signal, None),
-            Notice::Ended(status) => self.send(2, *status, None),
+            Notice::Space(space) => self.send(2, 0, Some(space.as_fd())),
+            Notice::NoMoreProcesses => self.send(3, 0, None),
+            Notice::Ended(Ended::Exited(code)) => self.send(4, *code, None),
+            Notice::Ended(Ended::Killed(signal)) => self.send(5, *signal, None),
         }
     }
 
@@ -100,7 +107,10 @@ impl Link {
         Ok(match (tag, fd) {
             (0, Some(terminal)) => Some(Notice::Terminal(terminal)),
             (1, _) => Some(Notice::Stopped(value)),
-            (2, _) => Some(Notice::Ended(value)),
+            (2, Some(space)) => Some(Notice::Space(space)),
+            (3, _) => Some(Notice::NoMoreProcesses),
+            (4, _) => Some(Notice::Ended(Ended::Exited(value))),
+            (5, _) => Some(Notice::Ended(Ended::Killed(value))),
             _ => None,
         })
     }
@@ -158,13 +168,17 @@ mod tests {
         let (read, write) = rustix::pipe::pipe().unwrap();
         init.tell(&Notice::Terminal(write)).unwrap();
         init.tell(&Notice::Stopped(20)).unwrap();
-        init.tell(&Notice::Ended(0x100)).unwrap();
+        init.tell(&Notice::NoMoreProcesses).unwrap();
+        init.tell(&Notice::Ended(Ended::Exited(3))).unwrap();
+        init.tell(&Notice::Ended(Ended::Killed(9))).unwrap();
         drop(init);
         let Some(Notice::Terminal(write)) = supervisor.notice().unwrap() else { panic!("no descriptor") };
         rustix::io::write(&write, b"x").unwrap();
         assert_eq!(rustix::io::read(&read, &mut [0; 2]).unwrap(), 1);
         assert!(matches!(supervisor.notice().unwrap(), Some(Notice::Stopped(20))));
-        assert!(matches!(supervisor.notice().unwrap(), Some(Notice::Ended(0x100))));
+        assert!(matches!(supervisor.notice().unwrap(), Some(Notice::NoMoreProcesses)));
+        assert!(matches!(supervisor.notice().unwrap(), Some(Notice::Ended(Ended::Exited(3)))));
+        assert!(matches!(supervisor.notice().unwrap(), Some(Notice::Ended(Ended::Killed(9)))));
         assert_eq!(supervisor.notice().unwrap_err(), Errno::PIPE);
     }
 }

@@ -16,8 +16,8 @@ mod terminal;
 mod watch;
 
 use super::pump::Pumps;
-use super::{Command, Note, Outcome, Refusal, Seatbelt};
-use crate::manifest::{Limits, Manifest, Network};
+use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
+use crate::manifest::{Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
 };
@@ -94,7 +94,7 @@ pub fn run(
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
     let (link, inside) = Link::pair().map_err(Refusal::system("cannot make a socket"))?;
     let outer = Outer::interactive();
-    let (streams, pumps) = streams(manifest.limits.output_bytes, outer.is_some())
+    let (streams, pumps, all) = streams(manifest.limits.output_bytes, outer.is_some())
         .map_err(Refusal::system("cannot pass standard streams on"))?;
     let init = Init {
         layout: &layout,
@@ -127,30 +127,32 @@ pub fn run(
     if let Some(outer) = outer {
         sandbox.at(outer);
     }
-    let end = sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
+    let (end, observed) =
+        sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
     if let (Some(mut lent), true) = (lent, end.was_killed()) {
         lent.restore();
     }
-    let mut outcome = outcome(end, command, &manifest.limits, &absent)?;
-    for violation in absent.iter().filter_map(|path| quarantine(path)) {
-        outcome.code = Refusal::CODE;
-        outcome.notes.push(violation);
+    let observed = Observed { output_bytes: observed.output_bytes.filter(|_| all), ..observed };
+    let mut outcome = outcome(end, command, &absent)?.concluded(&manifest.limits, observed);
+    for (violation, note) in absent.iter().filter_map(|path| quarantine(path)) {
+        outcome.violated(violation, Some(note));
     }
     for path in placeholders.remove() {
-        outcome.code = Refusal::CODE;
-        outcome.notes.push(Note {
+        let note = Note {
             message: format!("violation: something came to stand at the protected path `{path}` while the command ran"),
             help: Some(
                 "whatever removed the empty directory that stood there on the host let the command write there: look at it"
                     .into(),
             ),
-        });
+        };
+        outcome.violated(Violation::Made { path, moved_to: None }, Some(note));
     }
     Ok(outcome)
 }
 
-/// What the command gets in place of the caller's own streams, and what passes it on. `at_terminal` is whether it gets a terminal.
-fn streams(limit: Option<u64>, at_terminal: bool) -> io::Result<(Streams, Pumps)> {
+/// What the command gets in place of the caller's own streams, what passes it on, and whether that is all its output. `at_terminal` is
+/// whether it gets a terminal.
+fn streams(limit: Option<u64>, at_terminal: bool) -> io::Result<(Streams, Pumps, bool)> {
     let mut pumps = Pumps::new(limit);
     let mut streams = Streams { errors_at_terminal: at_terminal && isatty(stderr()), ..Streams::default() };
     if !at_terminal && is_background_input() {
@@ -169,7 +171,8 @@ fn streams(limit: Option<u64>, at_terminal: bool) -> io::Result<(Streams, Pumps)
             streams.errors = Some(to_errors);
         }
     }
-    Ok((streams, pumps))
+    let all = limit.is_some() || streams.errors_at_terminal;
+    Ok((streams, pumps, all))
 }
 
 /// Whether nothing may stand in for a missing path, so that it can only be watched.
@@ -178,12 +181,12 @@ fn is_absent(manifest: &Manifest, path: &Utf8Path) -> bool {
 }
 
 /// Moves away what came to stand where nothing may, so that no program takes it for what its name says.
-fn quarantine(path: &Utf8Path) -> Option<Note> {
+fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
     path.symlink_metadata().ok()?;
     let moved = (0..100).map(|attempt| format!("{path}.quarantined-{attempt}")).find(|place| {
         rustix::fs::renameat_with(CWD, path.as_str(), CWD, place.as_str(), RenameFlags::NOREPLACE).is_ok()
     });
-    let (message, help) = match moved {
+    let (message, help) = match &moved {
         Some(place) => (
             format!(
                 "violation: protected path `{path}` was made while the command ran; it was moved to `{place}`"
@@ -197,7 +200,8 @@ fn quarantine(path: &Utf8Path) -> Option<Note> {
             "delete it before any other program reads it".to_owned(),
         ),
     };
-    Some(Note { message, help: Some(help) })
+    let violation = Violation::Made { path: path.to_path_buf(), moved_to: moved.map(Utf8PathBuf::from) };
+    Some((violation, Note { message, help: Some(help) }))
 }
 
 fn namespaces(network: Network) -> u64 {
@@ -282,21 +286,26 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
 }
 
-fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
+fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
     Ok(match end {
-        End::Code(code) => Outcome::of(code).limited(limits),
+        End::Command(ended) => Outcome::of(ended),
         End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
         End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
         End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
         End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
-        // Said, with where it was moved to, by whoever looks after such paths.
-        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => Outcome::of(Refusal::CODE),
-        End::Killed(Kill::Replaced(path)) => Outcome::said(
-            Refusal::CODE,
-            format!("violation: protected path `{path}` was replaced on the host while the command ran"),
-            "the command was ended, but may have seen the old or the new file: change such files between runs",
-        ),
+        End::Killed(Kill::Replaced(path)) => {
+            // Where nothing may stand it is said, with where it was moved to, by whoever looks after such paths.
+            let note = (!absent.contains(&path)).then(|| Note {
+                message: format!("violation: protected path `{path}` was replaced on the host while the command ran"),
+                help: Some(
+                    "the command was ended, but may have seen the old or the new file: change such files between runs".into(),
+                ),
+            });
+            let mut outcome = Outcome::of(Ended::Killed(libc::SIGKILL));
+            outcome.violated(Violation::Replaced(path), note);
+            outcome
+        }
     })
 }
 

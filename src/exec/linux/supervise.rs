@@ -3,17 +3,21 @@
 mod jobs;
 
 use super::super::pump::{Pumps, Turn};
-use super::attend::code;
+use super::super::{Ended, Observed};
+use super::attend::ended;
 use super::link::{Link, Notice, Request};
 use super::report::Failure;
 use super::terminal::{Keyboard, Outer};
 use super::watch::Watch;
+use crate::policy::LimitKind;
 use crate::sys::linux::{NOTIFIED, Signals};
+use crate::sys::usage_of_children;
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::fstatvfs;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, pidfd_send_signal, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 use std::time::{Duration, Instant};
 
 /// Why the supervisor ended the sandbox.
@@ -30,8 +34,8 @@ pub enum Kill {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The command's own code, 128 + N for signal N.
-    Code(i32),
+    /// The command's own.
+    Command(Ended),
     /// The command never ran.
     Failed(Failure),
     Killed(Kill),
@@ -41,7 +45,7 @@ impl End {
     /// Whether it had no time to tidy up after itself.
     pub fn was_killed(&self) -> bool {
         match self {
-            Self::Code(code) => *code > 128,
+            Self::Command(ended) => matches!(ended, Ended::Killed(_)),
             Self::Failed(_) => false,
             Self::Killed(_) => true,
         }
@@ -66,7 +70,13 @@ pub struct Sandbox {
     killed: Option<Kill>,
     /// Signals that were passed on already.
     passed: u64,
-    ended: Option<WaitStatus>,
+    /// How the command ended, as pid 1 told.
+    command: Option<Ended>,
+    /// How pid 1 ended.
+    ended: Option<Ended>,
+    /// Private directories whose space is limited. Held open, they can be asked when the sandbox is gone.
+    spaces: Vec<OwnedFd>,
+    no_more_processes: bool,
 }
 
 impl Sandbox {
@@ -93,7 +103,10 @@ impl Sandbox {
             failure: None,
             killed: None,
             passed: 0,
+            command: None,
             ended: None,
+            spaces: Vec::new(),
+            no_more_processes: false,
         }
     }
 
@@ -111,21 +124,40 @@ impl Sandbox {
         self.outer = Some(outer);
     }
 
-    /// Waits for the end.
+    /// Waits for the end, and gives what was seen of the limits too.
     ///
     /// # Errors
     /// Only where waiting itself fails; the sandbox is killed then.
-    pub fn wait(mut self) -> Result<End, Errno> {
+    pub fn wait(mut self) -> Result<(End, Observed), Errno> {
         let waited = self.watch_over();
         if waited.is_err() {
             self.kill();
         }
         waited?;
-        Ok(match (self.killed, self.failure) {
+        let observed = self.observed();
+        let end = match (self.killed, self.failure) {
             (Some(kill), _) => End::Killed(kill),
             (None, Some(failure)) => End::Failed(failure),
-            (None, None) => End::Code(self.ended.map_or(125, code)),
-        })
+            (None, None) => End::Command(self.command.or(self.ended).unwrap_or(Ended::Exited(125))),
+        };
+        Ok((end, observed))
+    }
+
+    fn observed(&self) -> Observed {
+        let full = |space: &OwnedFd| fstatvfs(space).is_ok_and(|space| space.f_bavail == 0);
+        let mut reached = Vec::new();
+        if self.spaces.iter().any(full) {
+            reached.push(LimitKind::TemporarySpace);
+        }
+        if self.no_more_processes {
+            reached.push(LimitKind::Processes);
+        }
+        Observed {
+            usage: usage_of_children(),
+            output_bytes: Some(self.pumps.passed()),
+            reached,
+            said: self.pumps.heard().to_vec(),
+        }
     }
 
     fn watch_over(&mut self) -> Result<(), Errno> {
@@ -231,7 +263,9 @@ impl Sandbox {
             match link.notice() {
                 Ok(Some(Notice::Terminal(control))) => self.connect(control)?,
                 Ok(Some(Notice::Stopped(signal))) => self.suspend(signal)?,
-                Ok(Some(Notice::Ended(_))) => {}
+                Ok(Some(Notice::Space(space))) => self.spaces.push(space),
+                Ok(Some(Notice::NoMoreProcesses)) => self.no_more_processes = true,
+                Ok(Some(Notice::Ended(ended))) => self.command = Some(ended),
                 Ok(None) => break,
                 Err(_) => self.link = None,
             }
@@ -286,7 +320,7 @@ impl Sandbox {
         self.read_link()?;
         match waitpid(Some(self.pid), WaitOptions::empty()) {
             Ok(Some((_, status))) => {
-                self.ended = Some(status);
+                self.ended = Some(ended(status));
                 Ok(())
             }
             Ok(None) | Err(Errno::INTR) => Ok(()),

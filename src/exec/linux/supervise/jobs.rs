@@ -58,8 +58,8 @@ impl Sandbox {
             }
             let since = Instant::now();
             let continued = self.stop(if wants_terminal { signal } else { libc::SIGTSTP })?;
-            if let Some((deadline, _)) = &mut self.deadline {
-                *deadline += since.elapsed();
+            if let Some((deadline, limit)) = self.deadline {
+                self.deadline = deadline.checked_add(since.elapsed()).map(|deadline| (deadline, limit));
             }
             if self.is_in_front() || !wants_terminal {
                 break;
@@ -85,8 +85,11 @@ impl Sandbox {
         if let Some(signal) = Signal::from_named_raw(signal) {
             kill_current_process_group(signal)?;
         }
-        let delivered = self.signals.let_through(signal);
-        delivered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        // The only one of them that is read from a descriptor otherwise.
+        if signal == libc::SIGTSTP {
+            let delivered = self.signals.let_through(signal);
+            delivered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        }
         Ok(self.drain_signals())
     }
 

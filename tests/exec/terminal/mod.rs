@@ -1,18 +1,20 @@
 //! Use at a terminal: a real one, a pseudo-terminal that the test types into and reads from.
 
+mod jobs;
+mod screen;
+
+pub use jobs::SCENARIOS as JOBS;
+
 use crate::limits::wait_for;
-use crate::raw::{at_terminal, call};
+use crate::raw::call;
 use crate::suite::Scenario;
-use crate::world::{PROGRAMS, World, rule, shell_path};
+use crate::world::{PROGRAMS, rule, shell_path};
 use palisade::plan::{OriginKind, Scope};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, fstat};
-use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::process::Signal;
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use screen::{Screen, in_shell, inner_shell, waiting};
 use std::fs;
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -56,151 +58,6 @@ pub fn inside(what: &str) {
         "name" => println!("name {:?}", rustix::termios::ttyname(stdin, Vec::new())),
         other => panic!("{other}"),
     }
-}
-
-/// A terminal, and a program at it.
-struct Screen {
-    keys: OwnedFd,
-    /// Kept open, so that its modes can be looked at in the end.
-    terminal: OwnedFd,
-    child: Child,
-    modes: Termios,
-    text: String,
-    seen: usize,
-}
-
-impl Screen {
-    fn start(mut command: Command) -> Self {
-        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&keys).unwrap();
-        unlockpt(&keys).unwrap();
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let terminal = ioctl_tiocgptpeer(&keys, flags).unwrap();
-        tcsetwinsize(&terminal, Winsize { ws_row: 31, ws_col: 97, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-        let modes = tcgetattr(&terminal).unwrap();
-        at_terminal(&mut command);
-        let stream = || Stdio::from(terminal.try_clone().unwrap());
-        command.stdin(stream()).stdout(stream()).stderr(stream());
-        let child = command.spawn().unwrap();
-        Self { keys, terminal, child, modes, text: String::new(), seen: 0 }
-    }
-
-    /// The test's program at the terminal of a world.
-    fn probe(world: &World, what: &str) -> Self {
-        Self::start(world.palisade(&["--", PROGRAMS.probe.as_str(), "--at-terminal", what]))
-    }
-
-    fn line(world: &World, line: &str) -> Self {
-        Self::start(world.palisade(&["-c", line]))
-    }
-
-    /// An interactive shell that the user works in, without walls.
-    fn shell(world: &World) -> Self {
-        let mut command = world.user(&shell_path());
-        command.arg("-i").env("PS1", "outer> ").env_remove("ENV");
-        let mut screen = Self::start(command);
-        screen.expect("outer> ");
-        screen
-    }
-
-    fn keys(&mut self, keys: &str) {
-        rustix::io::write(&self.keys, keys.as_bytes()).unwrap();
-    }
-
-    /// Waits until the terminal shows this, after what was waited for before.
-    #[track_caller]
-    fn expect(&mut self, wanted: &str) {
-        let until = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(at) = self.text[self.seen..].find(wanted) {
-                self.seen += at + wanted.len();
-                return;
-            }
-            assert!(
-                Instant::now() < until,
-                "no {wanted:?} in {:?} after {:?}",
-                &self.text[self.seen..],
-                &self.text[..self.seen]
-            );
-            self.read(Duration::from_millis(100));
-        }
-    }
-
-    /// Everything the terminal has shown, once nothing more comes.
-    fn rest(&mut self) -> &str {
-        while self.read(Duration::from_millis(300)) {}
-        &self.text
-    }
-
-    fn read(&mut self, patience: Duration) -> bool {
-        let mut fds = [PollFd::new(&self.keys, PollFlags::IN)];
-        let patience = Timespec { tv_sec: 0, tv_nsec: i64::from(patience.subsec_nanos()) };
-        if poll(&mut fds, Some(&patience)).unwrap() == 0 {
-            return false;
-        }
-        let mut bytes = [0; 4096];
-        let length = rustix::io::read(&self.keys, &mut bytes).unwrap();
-        self.text.push_str(&String::from_utf8_lossy(&bytes[..length]));
-        true
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-
-    /// Waits for the end, after which the terminal must be as it was.
-    #[track_caller]
-    fn end(&mut self) -> ExitStatus {
-        let until = Instant::now() + Duration::from_secs(30);
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(Instant::now() < until, "it goes on: {:?}", self.text);
-            self.read(Duration::from_millis(50));
-        };
-        self.rest();
-        let modes = tcgetattr(&self.terminal).unwrap();
-        let all = |modes: &Termios| {
-            let Termios { input_modes, output_modes, control_modes, local_modes, .. } = modes;
-            (*input_modes, *output_modes, *control_modes, *local_modes)
-        };
-        assert_eq!(all(&modes), all(&self.modes), "{}", self.text);
-        status
-    }
-
-    fn is_raw(&self) -> bool {
-        !tcgetattr(&self.terminal).unwrap().local_modes.contains(rustix::termios::LocalModes::ICANON)
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A shell behind the walls that is used by hand.
-fn inner_shell(world: &mut World) -> Screen {
-    world.manifest.environment.set.insert("PS1".into(), "inner> ".into());
-    let shell = shell_path();
-    let mut screen = Screen::start(world.palisade(&["--", shell.as_str(), "-i"]));
-    screen.expect("inner> ");
-    screen
-}
-
-fn waiting() -> String {
-    format!("{} --at-terminal wait\n", PROGRAMS.probe)
-}
-
-/// The command line of `palisade exec`, for a shell.
-fn in_shell(world: &World, how: &[&str]) -> String {
-    let command = world.palisade(how);
-    let words = std::iter::once(PROGRAMS.palisade.to_string())
-        .chain(command.get_args().map(|word| word.to_string_lossy().into_owned()))
-        .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-    words.collect::<Vec<_>>().join(" ")
 }
 
 pub const SCENARIOS: &[Scenario] = &[
@@ -385,118 +242,6 @@ pub const SCENARIOS: &[Scenario] = &[
                 assert!(Instant::now() < until, "it goes on");
                 sleep(Duration::from_millis(20));
             }
-        },
-    },
-    Scenario {
-        name: "a command that is stopped stops palisade, and everything with it, until `fg`",
-        run: |world| {
-            let probe = &PROGRAMS.probe;
-            let line = format!("(while :; do echo x >> grows; done) & {probe} --at-terminal wait");
-            let ours = in_shell(world, &["-c", &line]);
-            let mut screen = Screen::shell(world);
-            screen.keys(&format!("{ours}\n"));
-            screen.expect("now waiting");
-            wait_for(&world.place.rw("grows"));
-            screen.keys("\x1a");
-            screen.expect("outer> ");
-            assert!(!screen.is_raw());
-            screen.keys("jobs\n");
-            screen.expect("Stopped");
-            screen.expect("outer> ");
-            let length = || fs::metadata(world.place.rw("grows")).unwrap().len();
-            let before = length();
-            sleep(Duration::from_millis(200));
-            assert_eq!(length(), before);
-            screen.keys("fg\n");
-            for _ in 0..500 {
-                if length() > before && screen.is_raw() {
-                    break;
-                }
-                sleep(Duration::from_millis(10));
-            }
-            assert!(length() > before && screen.is_raw(), "{}", screen.text);
-            screen.keys("\x03");
-            screen.expect("outer> ");
-            screen.keys("echo code $?; exit\n");
-            screen.expect("code 130");
-            screen.end();
-        },
-    },
-    Scenario {
-        name: "a background job that wants the terminal is stopped, and goes on in front",
-        run: |world| {
-            let ours =
-                in_shell(world, &["-c", "read line; echo \"got $line\"; read line; echo \"and $line\""]);
-            let mut screen = Screen::shell(world);
-            screen.keys(&format!("{ours} &\n"));
-            screen.expect("outer> ");
-            for _ in 0..200 {
-                screen.keys("jobs\n");
-                screen.expect("outer> ");
-                if screen.text.contains("Stopped") {
-                    break;
-                }
-                sleep(Duration::from_millis(50));
-            }
-            assert!(screen.text.contains("Stopped"), "{}", screen.text);
-            screen.keys("fg\n");
-            screen.expect("exec");
-            sleep(Duration::from_millis(300));
-            screen.keys("one\n");
-            screen.expect("got one");
-            screen.keys("two\n");
-            screen.expect("and two");
-            screen.expect("outer> ");
-            screen.keys("exit\n");
-            screen.end();
-        },
-    },
-    Scenario {
-        name: "a command of which only the output is redirected is stopped with palisade",
-        run: |world| {
-            let ours = in_shell(world, &["-c", ": > mark; while :; do echo x >> grows; done"]);
-            let mut screen = Screen::shell(world);
-            screen.keys(&format!("{ours} > /dev/null\n"));
-            wait_for(&world.place.rw("mark"));
-            wait_for(&world.place.rw("grows"));
-            screen.keys("\x1a");
-            screen.expect("outer> ");
-            let length = || fs::metadata(world.place.rw("grows")).unwrap().len();
-            let before = length();
-            sleep(Duration::from_millis(200));
-            assert_eq!(length(), before);
-            screen.keys("fg\n");
-            screen.expect("exec");
-            for _ in 0..500 {
-                if length() > before {
-                    break;
-                }
-                sleep(Duration::from_millis(10));
-            }
-            assert!(length() > before);
-            screen.keys("\x03");
-            screen.expect("outer> ");
-            screen.keys("exit\n");
-            screen.end();
-        },
-    },
-    Scenario {
-        name: "a background job without a terminal of its own does not take what is typed for others",
-        run: |world| {
-            let ours = in_shell(world, &["-c", "while read line; do echo \"taken $line\"; done; echo end"]);
-            let mut screen = Screen::shell(world);
-            screen.keys(&format!("{ours} > '{}' &\n", world.place.rw("output")));
-            screen.expect("outer> ");
-            wait_for(&world.place.rw("output"));
-            for _ in 0..500 {
-                if fs::read_to_string(world.place.rw("output")).unwrap() == "end\n" {
-                    break;
-                }
-                sleep(Duration::from_millis(10));
-            }
-            assert_eq!(fs::read_to_string(world.place.rw("output")).unwrap(), "end\n");
-            screen.keys("exit\n");
-            screen.end();
         },
     },
     Scenario {
