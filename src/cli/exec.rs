@@ -27,7 +27,7 @@ pub struct CommandArgs {
     /// A line for the shell to run
     #[arg(short = 'c', value_name = "LINE", conflicts_with = "argv")]
     line: Option<String>,
-    /// Write a record of the run, as JSON, to a file that the command cannot reach
+    /// Write a record of the run, as JSON, to a file where the command cannot write
     #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
     /// The program and its arguments
