@@ -3,8 +3,9 @@
 use super::Exit;
 use super::input::read_text;
 use super::output::fail;
+use super::report::Report;
 use crate::exec::{self, Command, Seatbelt};
-use crate::manifest;
+use crate::manifest::{self, Manifest};
 use camino::Utf8PathBuf;
 use std::ffi::OsString;
 
@@ -26,6 +27,9 @@ pub struct CommandArgs {
     /// A line for the shell to run
     #[arg(short = 'c', value_name = "LINE", conflicts_with = "argv")]
     line: Option<String>,
+    /// Write a record of the run, as JSON, to a file where the command cannot write
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<Utf8PathBuf>,
     /// The program and its arguments
     #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
@@ -41,38 +45,58 @@ impl CommandArgs {
 }
 
 pub fn run(args: &Args) -> Exit {
-    let refuse = |message: &str, help: &str| fail(Exit::Command(125), message, Some(help));
+    let report = match Report::begin(&args.command, &[&args.manifest]) {
+        Ok(report) => report,
+        Err(exit) => return exit,
+    };
     if args.manifest.extension() == Some("palisade") {
         let help = "compile it first, or use `palisade run`";
-        return refuse(&format!("`{}` is a profile, not a manifest", args.manifest), help);
+        return report.refused(&format!("`{}` is a profile, not a manifest", args.manifest), Some(help));
     }
     let text = match read_text(&args.manifest) {
         Ok(text) => text,
         Err(error) => {
-            return refuse(
+            return report.refused(
                 &format!("`{}` cannot be read: {error}", args.manifest),
-                "give the path of the `.manifest.yaml` that `palisade compile` wrote",
+                Some("give the path of the `.manifest.yaml` that `palisade compile` wrote"),
             );
         }
     };
     match manifest::read(&text) {
-        Ok(manifest) => start(&manifest, Seatbelt::Beside(&args.manifest), &args.command.command()),
-        Err(error) => {
-            refuse(&format!("`{}`: {error}", args.manifest), "run `palisade compile` again; nothing was run")
+        Ok(manifest) => {
+            let artifact =
+                Artifact { manifest: &manifest, text: &text, seatbelt: Seatbelt::Beside(&args.manifest) };
+            start(&artifact, &args.command.command(), report)
         }
+        Err(error) => report.refused(
+            &format!("`{}`: {error}", args.manifest),
+            Some("run `palisade compile` again; nothing was run"),
+        ),
     }
 }
 
+/// What was compiled.
+pub struct Artifact<'a> {
+    pub manifest: &'a Manifest,
+    /// The manifest as text.
+    pub text: &'a str,
+    pub seatbelt: Seatbelt<'a>,
+}
+
 /// Runs a command behind a manifest and says what kept it from starting, if anything did.
-pub fn start(manifest: &manifest::Manifest, seatbelt: Seatbelt<'_>, command: &Command) -> Exit {
-    match exec::run(manifest, seatbelt, command) {
+pub fn start(artifact: &Artifact<'_>, command: &Command, report: Report) -> Exit {
+    let report = match report.behind(artifact.manifest, artifact.text) {
+        Ok(report) => report,
+        Err(exit) => return exit,
+    };
+    match exec::run(artifact.manifest, artifact.seatbelt, command) {
         Ok(outcome) => {
             let code = u8::try_from(outcome.code).unwrap_or(125);
             for note in &outcome.notes {
                 fail(Exit::Command(code), &note.message, note.help.as_deref());
             }
-            Exit::Command(code)
+            report.ran(&outcome, Exit::Command(code))
         }
-        Err(refusal) => fail(Exit::Command(125), &refusal.to_string(), refusal.help().as_deref()),
+        Err(refusal) => report.refused(&refusal.to_string(), refusal.help().as_deref()),
     }
 }

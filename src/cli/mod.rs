@@ -9,6 +9,7 @@ mod host;
 mod init;
 mod input;
 mod output;
+mod report;
 mod run;
 mod sb;
 mod why;

@@ -108,6 +108,8 @@ pub fn exit_for(findings: &[Finding], fail_on: FailOn) -> Exit {
 
 /// The permissions of a new artifact.
 pub const READABLE: u32 = 0o644;
+/// The permissions of what may hold a secret.
+pub const PRIVATE: u32 = 0o600;
 
 /// Writes a file with these permissions beside its place and moves it there. A link at the place is replaced.
 pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Result<()> {

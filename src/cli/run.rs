@@ -2,11 +2,12 @@
 
 use super::Exit;
 use super::check::has_errors;
-use super::exec::{CommandArgs, start};
+use super::exec::{Artifact, CommandArgs, start};
 use super::input::{BindArgs, read_profile};
 use super::output::{fail, findings_aside};
+use super::report::Report;
 use crate::exec::Seatbelt;
-use crate::manifest;
+use crate::manifest::{self, Manifest};
 use crate::pipeline;
 use crate::resolve::LiveLoader;
 use crate::source::Sources;
@@ -26,14 +27,23 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Exit {
-    match try_run(args) {
-        Ok(exit) => exit,
+    let report = match Report::begin(&args.command, &[&args.profile]) {
+        Ok(report) => report,
+        Err(exit) => return exit,
+    };
+    match compile(args) {
+        Ok((manifest, text, seatbelt)) => {
+            let seatbelt = Seatbelt::Text(seatbelt.as_deref());
+            let artifact = Artifact { manifest: &manifest, text: &text, seatbelt };
+            start(&artifact, &args.command.command(), report)
+        }
         // Whatever kept the command from starting, it was not the command.
-        Err(_) => Exit::Command(125),
+        Err(_) => report.already_refused("nothing was run: standard error says why"),
     }
 }
 
-fn try_run(args: &Args) -> Result<Exit, Exit> {
+/// The manifest, its text, and that of the `.sb` that goes with it.
+fn compile(args: &Args) -> Result<(Manifest, String, Option<String>), Exit> {
     if args.bind.host.is_some() {
         let help = "leave out --host, or use `palisade compile --host` and `palisade exec` on that machine";
         return Err(fail(Exit::Usage, "a command cannot be run on a recorded machine", Some(help)));
@@ -63,10 +73,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     };
     // Through the text, as `exec` would: one form of the artifact is tested and trusted, not two.
     match manifest::read(&artifact.manifest) {
-        Ok(manifest) => {
-            let seatbelt = Seatbelt::Text(artifact.seatbelt.as_deref());
-            Ok(start(&manifest, seatbelt, &args.command.command()))
-        }
+        Ok(manifest) => Ok((manifest, artifact.manifest, artifact.seatbelt)),
         Err(error) => Err(fail(Exit::Failure, &error.to_string(), None)),
     }
 }

@@ -6,6 +6,7 @@ mod drift;
 mod hardlinks;
 mod outcome;
 mod pump;
+pub mod record;
 mod refusal;
 mod streams;
 
@@ -15,7 +16,7 @@ mod linux;
 mod macos;
 
 pub use command::{Command, Prepared};
-pub use outcome::{Note, Outcome};
+pub use outcome::{Cause, Ended, Note, Observed, Outcome, Violation};
 pub use refusal::Refusal;
 
 use crate::manifest::Manifest;

@@ -1,5 +1,6 @@
-//! Passes the command's two output streams on, and counts them where their bytes are limited. The same on every system.
+//! Passes the command's output streams on, and counts them together where their bytes are limited. The same on every system.
 
+use crate::policy::LimitKind;
 use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -9,12 +10,25 @@ const CHUNK: usize = 64 * 1024;
 /// What a pipe that says it can be written takes without blocking (`PIPE_BUF`, pipe(7); POSIX asks for 512 at least, macOS has that).
 const WRITE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
-/// Both streams, with what is left of their common limit. Without a limit there are none: the command has the caller's own.
+/// What programs say when a call fails at a limit, in the words of the C library (strerror(3)) and of shells, untranslated.
+const SAYINGS: [(LimitKind, &str); 5] = [
+    (LimitKind::OpenFiles, "Too many open files"),
+    (LimitKind::Processes, "Resource temporarily unavailable"),
+    (LimitKind::Processes, "Cannot fork"),
+    (LimitKind::TemporarySpace, "No space left on device"),
+    (LimitKind::FileSize, "File too large"),
+];
+/// One byte less than the longest of them has: so much of one may lie in an earlier piece.
+const OVERLAP: usize = 31;
+
+/// The streams that are passed on, with what is left of their common limit. The others are the caller's own.
 #[derive(Debug, Default)]
 pub struct Pumps {
     pumps: Vec<Pump>,
-    limit: u64,
-    left: u64,
+    limit: Option<u64>,
+    passed: u64,
+    /// What was said of the above.
+    heard: Vec<(LimitKind, &'static str)>,
 }
 
 /// What moving one piece came to.
@@ -30,31 +44,43 @@ pub enum Turn {
 #[derive(Debug)]
 struct Pump {
     from: Option<OwnedFd>,
-    to: BorrowedFd<'static>,
+    to: OwnedFd,
     waiting: Vec<u8>,
+    /// The end of what came before.
+    before: Vec<u8>,
 }
 
 impl Pumps {
-    /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
-    pub fn new(limit: u64, output: OwnedFd, errors: OwnedFd) -> Self {
-        Self::between(limit, [(output, rustix::stdio::stdout()), (errors, rustix::stdio::stderr())])
+    /// None yet; no more than `limit` bytes of all together will be copied.
+    pub fn new(limit: Option<u64>) -> Self {
+        Self { limit, ..Self::default() }
     }
 
-    fn between(limit: u64, streams: [(OwnedFd, BorrowedFd<'static>); 2]) -> Self {
-        let pump = |(from, to)| Pump { from: Some(from), to, waiting: Vec::new() };
-        Self { pumps: streams.map(pump).into(), limit, left: limit }
+    /// Copies one to the other from now on.
+    pub fn add(&mut self, from: OwnedFd, to: OwnedFd) {
+        self.pumps.push(Pump { from: Some(from), to, waiting: Vec::new(), before: Vec::new() });
     }
 
-    /// Bytes of both streams together.
+    /// Bytes of all streams together.
     pub fn limit(&self) -> u64 {
-        self.limit
+        self.limit.unwrap_or(u64::MAX)
+    }
+
+    /// Bytes of all streams together that were passed on.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Which words were among them, of those that programs have for a limit; each once.
+    pub fn heard(&self) -> &[(LimitKind, &'static str)] {
+        &self.heard
     }
 
     /// What each of them waits for, by the number that [`Pumps::turn`] takes.
     pub fn sources(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>, PollFlags)> {
         self.pumps.iter().enumerate().filter_map(|(at, pump)| {
             if !pump.waiting.is_empty() {
-                return Some((at, pump.to, PollFlags::OUT));
+                return Some((at, pump.to.as_fd(), PollFlags::OUT));
             }
             pump.from.as_ref().map(|from| (at, from.as_fd(), PollFlags::IN))
         })
@@ -70,6 +96,7 @@ impl Pumps {
     /// # Errors
     /// As read(2).
     pub fn turn(&mut self, at: usize) -> Result<Turn, Errno> {
+        let left = self.limit().saturating_sub(self.passed);
         let Some(pump) = self.pumps.get_mut(at) else { return Ok(Turn::Passed) };
         if !pump.waiting.is_empty() {
             return Ok(pump.write().map_or(Turn::Passed, Turn::Lost));
@@ -78,15 +105,18 @@ impl Pumps {
         let mut bytes = vec![0; CHUNK];
         let length = match rustix::io::read(from, &mut bytes) {
             Err(Errno::INTR | Errno::AGAIN) => return Ok(Turn::Passed),
+            // The controlling side of a terminal, once nobody has the other (pty(7)).
+            Err(Errno::IO) => 0,
             length => length?,
         };
         if length == 0 {
             pump.from = None;
             return Ok(Turn::Passed);
         }
-        let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(length);
+        let fits = usize::try_from(left).unwrap_or(usize::MAX).min(length);
         bytes.truncate(fits);
-        self.left -= fits as u64;
+        self.passed += fits as u64;
+        pump.hear(&bytes, &mut self.heard);
         pump.waiting = bytes;
         if fits == length {
             return Ok(Turn::Passed);
@@ -103,10 +133,22 @@ impl Pump {
         self.from.is_none() && self.waiting.is_empty()
     }
 
+    fn hear(&mut self, bytes: &[u8], heard: &mut Vec<(LimitKind, &'static str)>) {
+        self.before.extend_from_slice(bytes);
+        for (kind, words) in SAYINGS {
+            let known = heard.iter().any(|(other, _)| *other == kind);
+            if !known && self.before.windows(words.len()).any(|part| part == words.as_bytes()) {
+                heard.push((kind, words));
+            }
+        }
+        let old = self.before.len().saturating_sub(OVERLAP);
+        self.before.drain(..old);
+    }
+
     /// Writes what can be written without waiting for whoever reads it; gives the error of what is lost.
     fn write(&mut self) -> Option<Errno> {
         let next = self.waiting.get(..WRITE).unwrap_or(&self.waiting);
-        match rustix::io::write(self.to, next) {
+        match rustix::io::write(&self.to, next) {
             Ok(written) => drop(self.waiting.drain(..written)),
             Err(Errno::INTR | Errno::AGAIN) => {}
             // Closing our end tells the command so.
@@ -129,7 +171,10 @@ pub mod tests {
     pub fn into_files(limit: u64, output: OwnedFd, errors: OwnedFd) -> (Pumps, [&'static std::fs::File; 2]) {
         let file = || &*Box::leak(Box::new(tempfile::tempfile().unwrap()));
         let files = [file(), file()];
-        (Pumps::between(limit, [(output, files[0].as_fd()), (errors, files[1].as_fd())]), files)
+        let mut pumps = Pumps::new(Some(limit));
+        pumps.add(output, files[0].try_clone().unwrap().into());
+        pumps.add(errors, files[1].try_clone().unwrap().into());
+        (pumps, files)
     }
 
     pub fn text(mut file: &std::fs::File) -> String {
@@ -152,6 +197,25 @@ pub mod tests {
         assert!(pumps.turn(1).unwrap() == Turn::Passed);
         assert!(pumps.is_done());
         assert_eq!(files.map(text), ["abcd", "efg"]);
+    }
+
+    #[test]
+    fn words_for_a_limit_are_heard_across_pieces() {
+        assert_eq!(SAYINGS.iter().map(|(_, words)| words.len()).max(), Some(OVERLAP + 1));
+        let (output, to_output) = rustix::pipe::pipe().unwrap();
+        let (errors, to_errors) = rustix::pipe::pipe().unwrap();
+        let (mut pumps, _) = into_files(1000, output, errors);
+        for piece in ["a: Too many", " open files", " open files. Resource temporarily unavailabl", "E"] {
+            rustix::io::write(&to_output, piece.as_bytes()).unwrap();
+            rustix::io::write(&to_errors, b"Cannot ").unwrap();
+            for at in [0, 0, 1, 1] {
+                assert!(pumps.turn(at).unwrap() == Turn::Passed);
+            }
+        }
+        assert_eq!(pumps.heard(), [(LimitKind::OpenFiles, "Too many open files")]);
+        rustix::io::write(&to_errors, b"fork").unwrap();
+        assert!(pumps.turn(1).unwrap() == Turn::Passed);
+        assert_eq!(pumps.heard()[1..], [(LimitKind::Processes, "Cannot fork")]);
     }
 
     #[test]

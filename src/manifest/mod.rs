@@ -7,11 +7,11 @@ mod build;
 mod text;
 
 pub use build::{Beside, build};
-pub use text::{ManifestError, differ_in_cache_only, hex, read, write};
+pub use text::{ManifestError, differ_in_cache_only, digest, hex, read, write};
 
 use crate::host::Identity;
 use crate::plan::{Effect, Operations, Origin, OriginKind, Presence, Protection, Rule, Scope};
-use crate::policy::{Access, Ipc, System};
+use crate::policy::{Access, Ipc, LimitKind, System};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeMap;
@@ -133,6 +133,21 @@ pub struct Limits {
     pub temporary_space_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_size_bytes: Option<u64>,
+}
+
+impl Limits {
+    /// One of them.
+    pub fn get(&self, kind: LimitKind) -> Option<u64> {
+        match kind {
+            LimitKind::Time => self.time_ms,
+            LimitKind::Cpu => self.cpu_ms,
+            LimitKind::Output => self.output_bytes,
+            LimitKind::OpenFiles => self.open_files,
+            LimitKind::Processes => self.processes,
+            LimitKind::TemporarySpace => self.temporary_space_bytes,
+            LimitKind::FileSize => self.file_size_bytes,
+        }
+    }
 }
 
 /// The command's whole environment.

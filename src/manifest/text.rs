@@ -57,6 +57,11 @@ pub fn read(text: &str) -> Result<Manifest, ManifestError> {
     Ok(serde_yaml::from_str(body)?)
 }
 
+/// The digest that a manifest states at its end, `sha256:` and hexadecimal; [`read`] checks it.
+pub fn digest(text: &str) -> Option<&str> {
+    text.lines().last()?.strip_prefix("digest: ").filter(|digest| digest.starts_with("sha256:"))
+}
+
 /// Whether two texts are sound manifests that say the same but for the cache, which differs per machine and decides nothing.
 pub fn differ_in_cache_only(one: &str, other: &str) -> bool {
     let without_cache =

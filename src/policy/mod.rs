@@ -6,7 +6,7 @@ pub mod needs;
 
 use crate::source::{FileId, Span, Spanned};
 use crate::syntax::ast;
-pub use ast::{Access, Ipc, LimitKind, System};
+pub use ast::{Access, Ipc, LimitKind, System, Unit as LimitUnit};
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 

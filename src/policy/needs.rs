@@ -37,7 +37,7 @@ pub const NEEDS: [Need; 6] = [
         name: "terminal",
         summary: "the terminal: raw mode, window size, and making pseudo-terminals",
         macos: "/dev/ptmx, `pseudo-tty`, the terminals that the command makes itself (extension com.apple.sandbox.pty), and ioctl(2) on terminals it has open: it may also type into its own (TIOCSTI)",
-        linux: "/dev/tty, /dev/ptmx and a /dev/pts of the command's own",
+        linux: "/dev/ptmx and a /dev/pts of the command's own, to make pseudo-terminals in and to find terminals by name; the one that a command is used at is its own without it",
     },
     Need {
         name: "tls",

@@ -1,9 +1,11 @@
 //! The few system calls of Linux that `rustix` and the standard library do not offer.
 
-use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::process::Pid;
 use std::ffi::{c_int, c_long};
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Namespaces for [`clone`], as in clone(2).
 pub mod namespace {
@@ -123,13 +125,23 @@ pub fn close_on_exec_from(first: u32) -> io::Result<()> {
     done(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) })
 }
 
-/// Closes every descriptor. Only for a process that uses none of them any more and ends with [`exit_now`].
+/// Closes every descriptor but these. Only for a process that uses no other any more and ends with [`exit_now`].
 ///
 /// # Errors
 /// As close_range(2).
-pub fn close_everything() -> io::Result<()> {
-    // SAFETY: no memory is passed, and the caller neither uses nor drops a descriptor from here on.
-    done(unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) })
+pub fn close_all_but(kept: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().unsigned_abs()).collect();
+    kept.sort_unstable();
+    let mut first = 0;
+    for number in kept.into_iter().chain([u32::MAX]) {
+        let last = if number == u32::MAX { number } else { number.saturating_sub(1) };
+        if first < number {
+            // SAFETY: no memory is passed, and the caller neither uses nor drops one of these from here on.
+            done(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) })?;
+        }
+        first = number.saturating_add(1);
+    }
+    Ok(())
 }
 
 /// The version of Landlock that the kernel offers (landlock_create_ruleset(2)).
@@ -151,11 +163,81 @@ pub struct Signals {
     before: libc::sigset_t,
 }
 
-/// Has ended children kept until they are waited for, whatever the caller of this program chose (SIGCHLD in signal(7)).
-pub fn keep_children() {
+/// Undoes what the caller of this program may have chosen for a signal: an ignored `SIGCHLD` would take ended children away before they are
+/// waited for (signal(7)).
+pub fn default_disposition(signal: c_int) {
     // SAFETY: the default disposition runs no code of ours.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
+
+/// Whether the caller of this program has a signal ignored, as nohup(1) does.
+pub fn is_ignored(signal: c_int) -> bool {
+    // SAFETY: it is plain memory, for which zero is a value, and which the kernel fills.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Whether the kernel lets this process have so many more children now. It makes them, and ends them at once. Only for a process with one
+/// thread.
+pub fn has_room_for(children: usize) -> bool {
+    let mut made = Vec::with_capacity(children);
+    for _ in 0..children {
+        // SAFETY: the child waits to be killed, without touching what it shares.
+        match unsafe { libc::fork() } {
+            0 => loop {
+                // SAFETY: no memory is passed.
+                unsafe { libc::pause() };
+            },
+            pid if pid > 0 => made.push(pid),
+            _ => break,
+        }
+    }
+    for &child in &made {
+        // SAFETY: children of ours that were not waited for, and no memory is passed.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+    }
+    made.len() == children
+}
+
+/// Sends a signal to every process of the pid namespace but its first, which calls this (kill(2)).
+pub fn signal_all(signal: c_int) {
+    // SAFETY: no memory is passed. That there is nobody to be signalled is no failure.
+    unsafe { libc::kill(-1, signal) };
+}
+
+/// Has a command start in a process group of its own which, with `front`, is the one in the foreground of the terminal on its standard
+/// input before it runs: it could not read from it otherwise.
+pub fn in_own_group(command: &mut Command, front: bool) {
+    command.process_group(0);
+    if !front {
+        return;
+    }
+    let to_front = || {
+        let (mut stop, mut before) = (EMPTY_SET, EMPTY_SET);
+        // SAFETY: the sets live through the calls. Who is not in front yet is stopped for asking, unless the signal is blocked
+        // (tcsetpgrp(3)).
+        unsafe {
+            libc::sigemptyset(&raw mut stop);
+            libc::sigaddset(&raw mut stop, libc::SIGTTOU);
+            libc::sigprocmask(libc::SIG_BLOCK, &raw const stop, &raw mut before);
+        }
+        let moved = rustix::termios::tcsetpgrp(rustix::stdio::stdin(), rustix::process::getpid());
+        // SAFETY: as above.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+        Ok(moved?)
+    };
+    // SAFETY: between fork and exec it only makes system calls, on memory of its own.
+    unsafe { command.pre_exec(to_front) };
+}
+
+// SAFETY: a set of signals is plain memory, for which zero is a value: the empty one.
+const EMPTY_SET: libc::sigset_t = unsafe { std::mem::zeroed() };
 
 impl Signals {
     /// Blocks these signals and reads them from a descriptor from now on.
@@ -191,6 +273,21 @@ impl Signals {
         done(c_long::from(unsafe {
             libc::sigprocmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut())
         }))
+    }
+
+    /// Lets one of the blocked signals that is pending take effect, then blocks it again. Where it stops this process, returns once it goes on.
+    ///
+    /// # Errors
+    /// As sigprocmask(2).
+    pub fn let_through(&self, signal: c_int) -> io::Result<()> {
+        let mut set = EMPTY_SET;
+        // SAFETY: the set lives through the calls.
+        unsafe {
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, signal);
+            done(c_long::from(libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut())))?;
+            done(c_long::from(libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut())))
+        }
     }
 
     /// The next signal that came in, if one did.

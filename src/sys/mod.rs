@@ -4,3 +4,6 @@
 pub mod linux;
 #[cfg(target_os = "macos")]
 pub mod macos;
+
+mod usage;
+pub use usage::{Usage, usage_of_children};

@@ -52,6 +52,28 @@ pub const SCENARIOS: &[Scenario] = &[
             assert_eq!(output.stdout, b"20\n", "{}", show(&output));
             let output = world.shell("ulimit -n 30");
             assert_ne!(output.status.code(), Some(0));
+            // The kernel tells nobody but the command, whose words are all there is to go by.
+            world.manifest.limits.output_bytes = Some(10_000);
+            let open = ["--", PROGRAMS.probe.as_str(), "--open-many"];
+            let output = world.palisade(&open).output().unwrap();
+            assert_eq!(output.status.code(), Some(1), "{}", show(&output));
+            says(
+                &output,
+                "the command said `Too many open files`, and there is a limit of 20 open files",
+                "open-files",
+            );
+            world.manifest.limits.open_files = None;
+            let output = world.palisade(&open).output().unwrap();
+            assert!(!String::from_utf8_lossy(&output.stderr).contains("palisade"), "{}", show(&output));
+        },
+    },
+    Scenario {
+        name: "processor time is limited",
+        run: |world| {
+            world.manifest.limits.cpu_ms = Some(1000);
+            let output = world.shell("while :; do :; done");
+            assert_eq!(output.status.code(), Some(124), "{}", show(&output));
+            says(&output, "killed: processor time limit 1 s a process", "cpu");
         },
     },
     Scenario {
@@ -59,7 +81,15 @@ pub const SCENARIOS: &[Scenario] = &[
         run: |world| {
             world.manifest.limits.file_size_bytes = Some(4096);
             let output = world.shell("while :; do echo 0123456789abcdef; done > big");
-            assert_ne!(output.status.code(), Some(0));
+            assert_eq!(output.status.code(), Some(124), "{}", show(&output));
+            says(&output, "killed: file size limit 4096 bytes", "file-size");
+            let output = world.shell("(while :; do echo 0123456789abcdef; done > big); exit $?");
+            assert_eq!(output.status.code(), Some(128 + libc::SIGXFSZ), "{}", show(&output));
+            says(
+                &output,
+                "is a shell's for a process that was ended at a file size limit 4096 bytes",
+                "file-size",
+            );
             assert_eq!(fs::metadata(world.place.rw("big")).unwrap().len(), 4096);
         },
     },
@@ -73,6 +103,14 @@ pub const SCENARIOS: &[Scenario] = &[
                 "while echo 0123456789abcdef0123456789abcdef; do :; done > /tmp/big 2>/dev/null; echo full";
             let output = world.shell(line);
             assert_eq!(output.stdout, b"full\n", "{}", show(&output));
+            says(&output, "limit reached: temporary space limit 1048576 bytes", "temporary-space");
+            let output = world.shell("echo text > /tmp/small");
+            assert!(output.stderr.is_empty(), "{}", show(&output));
+            // Also where the command is killed before anybody inside can look.
+            world.manifest.limits.time_ms = Some(3000);
+            let output = world.shell(&format!("({line}) > /dev/null; while :; do :; done"));
+            assert_eq!(output.status.code(), Some(124), "{}", show(&output));
+            says(&output, "limit reached: temporary space limit 1048576 bytes", "temporary-space");
         },
     },
     // There, others of the same user are counted too.
@@ -92,6 +130,9 @@ pub const SCENARIOS: &[Scenario] = &[
             // Root's are limited by the numbers of the namespace alone, whose first 300 are not counted.
             let most = if world.is_root() { 342 } else { 41 };
             assert!((20..=most).contains(&forks), "{forks} of at most {most}: {}", show(&output));
+            says(&output, "limit reached: limit of 40 processes", "processes");
+            let output = world.shell(&format!("{} --hang & exit 0", PROGRAMS.probe));
+            assert!(output.stderr.is_empty(), "one is not as many as there may be: {}", show(&output));
         },
     },
     Scenario {
@@ -159,6 +200,23 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "a signal that the caller ignores does not end the command",
+        run: |world| {
+            let mark = world.place.rw("mark");
+            let ours = world.palisade(&["-c", ": > mark; until [ -e done ]; do :; done; exit 6"]);
+            let mut command = world.user(&crate::world::shell_path());
+            command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", PROGRAMS.palisade.as_str()]);
+            let mut child = command.args(ours.get_args()).spawn().unwrap();
+            wait_for(&mark);
+            for _ in 0..2 {
+                signal(&child, rustix::process::Signal::HUP);
+                sleep(Duration::from_millis(100));
+            }
+            fs::write(world.place.rw("done"), "").unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(6));
+        },
+    },
+    Scenario {
         name: "two commands at once do not disturb each other",
         run: |world| {
             let first = world.palisade(&["-c", "echo one; read line; echo $line"]);
@@ -181,6 +239,13 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
 ];
+
+/// Names the limit, and the word of the profile that raises it.
+#[track_caller]
+fn says(output: &std::process::Output, message: &str, word: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains(message) && errors.contains(&format!("raise `{word}` in `limits`")), "{errors}");
+}
 
 fn piped(mut command: std::process::Command) -> std::process::Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

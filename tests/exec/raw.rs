@@ -30,3 +30,14 @@ pub fn map_executable(file: &std::fs::File) -> io::Result<()> {
 pub fn no(text: &str) -> io::Error {
     io::Error::other(text.to_owned())
 }
+
+/// Has a command start as the first of a session whose terminal is its standard input.
+pub fn at_terminal(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    let lead = || {
+        rustix::process::setsid()?;
+        Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+    };
+    // SAFETY: between fork and exec it only makes system calls.
+    unsafe { command.pre_exec(lead) };
+}

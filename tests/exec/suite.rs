@@ -79,11 +79,29 @@ pub fn main() -> ExitCode {
     if let Some("--hang") = words.get(1).map(String::as_str) {
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
+    if let Some("--open-many") = words.get(1).map(String::as_str) {
+        return open_many();
+    }
+    if let Some(code) = system::inside(&words) {
+        return code;
+    }
     let offered = (crate::ipc::Segment::new(), system::Offered::new());
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials());
     drop(offered);
     remove_programs();
     conclusion.exit_code()
+}
+
+/// Opens more files than any limit of the suite allows.
+fn open_many() -> ExitCode {
+    let opened: Result<Vec<_>, _> = (0..200).map(|_| std::fs::File::open("/dev/null")).collect();
+    match opened {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
 }
 
 /// Inside or outside the walls: 0 where the probe got what it wanted, 1 where it did not.

@@ -199,3 +199,24 @@ fn why_says_what_the_kernel_does() {
         }
     }
 }
+
+#[test]
+fn a_run_leaves_a_record_also_where_the_profile_has_errors() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "project/agent.palisade",
+        "edition 1\nprofile \"p\" { root \"$workspace\" read-only\n limits { time 60s } }\n",
+    );
+    workspace.write("project/broken.palisade", "edition 1\nprofile \"p\" { rot \"x\" read-only }\n");
+    let record = |profile: &str| {
+        let ran = workspace.palisade(&["run", profile, "--report", "../outside/record.json", "-c", "exit 3"]);
+        let text = std::fs::read_to_string(workspace.path("outside/record.json")).unwrap();
+        (ran.code, serde_json::from_str::<serde_json::Value>(&text).unwrap())
+    };
+    let (code, ran) = record("agent.palisade");
+    assert_eq!((code, &ran["exit"], &ran["end"]["how"]), (Some(3), &3.into(), &"exited".into()), "{ran}");
+    assert_eq!((&ran["manifest"]["profile"], &ran["limits"][0]["name"]), (&"p".into(), &"time".into()));
+    let (code, refused) = record("broken.palisade");
+    assert_eq!((code, &refused["end"]["how"]), (Some(125), &"refused".into()), "{refused}");
+    assert!(refused["manifest"].is_null());
+}

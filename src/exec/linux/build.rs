@@ -49,8 +49,17 @@ pub struct Settings {
     pub pid_max: Option<u64>,
 }
 
+/// What others need of the new root.
+#[derive(Debug, Default)]
+pub struct Built {
+    /// The instance of `devpts` in it, where there is one.
+    pub terminals: Option<OwnedFd>,
+    /// Its private directories, where their space is limited.
+    pub spaces: Vec<OwnedFd>,
+}
+
 /// Builds the root and enters it.
-pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
+pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
     let masks = masks().at(Stage::FirstMount, "tmpfs")?;
@@ -60,16 +69,18 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
     }
-    let mut builder = Builder { top, settings, masks, covers: Vec::new(), foreign: None };
+    let mut builder =
+        Builder { top, settings, masks, covers: Vec::new(), built: Built::default(), foreign: None };
     for step in &layout.steps {
         builder.perform(step)?;
     }
     for cover in &builder.covers {
         mount_setattr(cover, attribute::RDONLY, false).at(Stage::Mount, "cover")?;
     }
+    let built = std::mem::take(&mut builder.built);
     builder.enter()?;
     rustix::process::umask(umask);
-    Ok(())
+    Ok(built)
 }
 
 struct Builder {
@@ -78,6 +89,7 @@ struct Builder {
     /// Holds [`FILE_MASK`] and [`DIRECTORY_MASK`].
     masks: OwnedFd,
     covers: Vec<OwnedFd>,
+    built: Built,
     /// The last thing of the host, or of the kernel, that was mounted in a directory of ours. What lies below it can change at any time.
     foreign: Option<Utf8PathBuf>,
 }
@@ -128,7 +140,11 @@ impl Builder {
             }
             Mount::Scratch => {
                 let tmp = tmpfs("1777", self.settings.scratch_bytes).at(Stage::Mount, path)?;
-                self.attach(step, &tmp, true)
+                self.attach(step, &tmp, true)?;
+                if self.settings.scratch_bytes.is_some() {
+                    self.built.spaces.push(tmp);
+                }
+                Ok(())
             }
             Mount::Mask { directory } => self.mask(step, *directory),
             Mount::Proc => {
@@ -138,7 +154,9 @@ impl Builder {
             }
             Mount::Terminals => {
                 let pts = devpts().at(Stage::Mount, path)?;
-                self.attach(step, &pts, true)
+                self.attach(step, &pts, true)?;
+                self.built.terminals = Some(pts);
+                Ok(())
             }
         }
     }
@@ -316,7 +334,8 @@ fn masks() -> io::Result<OwnedFd> {
     Ok(masks)
 }
 
-fn devpts() -> rustix::io::Result<OwnedFd> {
+/// An instance of `devpts` that nobody else has terminals in.
+pub fn devpts() -> rustix::io::Result<OwnedFd> {
     let fs = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_flag(&fs, "newinstance")?;
     fsconfig_set_string(&fs, "ptmxmode", "0666")?;

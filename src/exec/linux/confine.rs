@@ -45,8 +45,9 @@ pub fn drop_privileges() -> Result<(), Failure> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Stage::Privileges, "dumpable")
 }
 
-/// Restricts this process and all its children to the layout's rights. Newer rights are used where the kernel has them.
-pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> {
+/// Restricts this process and all its children to the layout's rights. Newer rights are used where the kernel has them. `terminal` is one
+/// of the command's own, which it may open again.
+pub fn restrict_files(layout: &Layout, network: Network, terminal: Option<&OwnedFd>) -> Result<(), Failure> {
     let version = landlock_version().at(Stage::Landlock, "0")?;
     if version < LANDLOCK_NEEDED {
         return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
@@ -72,6 +73,10 @@ pub fn restrict_files(layout: &Layout, network: Network) -> Result<(), Failure> 
         grant(&mut ruleset, open(right.path.as_str())?, access)?;
     }
     grant_streams(&mut ruleset)?;
+    if let Some(terminal) = terminal {
+        // Where no path leads to it this is refused, and /dev/tty is another way.
+        let _ = grant(&mut ruleset, terminal, AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev);
+    }
     let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));

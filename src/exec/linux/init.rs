@@ -1,17 +1,19 @@
 //! pid 1 of the sandbox: builds it, starts the command as its child, and ends with its code, which ends everything else in there.
 
+use super::attend::Attendance;
 use super::build::{Settings, build};
 use super::confine;
 use super::layout::Layout;
+use super::link::{Link, Notice};
 use super::report::{Failure, Stage, Staged};
+use super::terminal::Inner;
 use crate::manifest::{Limits, Network};
-use crate::sys::linux::{Signals, close_everything, close_on_exec_from, exit_now};
+use crate::sys::linux::{Signals, close_all_but, close_on_exec_from, exit_now, in_own_group};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, chdir, set_parent_process_death_signal, setsid, wait,
-};
+use rustix::process::{Pid, Signal, chdir, ioctl_tiocsctty, set_parent_process_death_signal, setsid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,8 +36,20 @@ pub struct Init<'a> {
     pub signals: &'a Signals,
     /// For messages.
     pub report: OwnedFd,
-    /// Pipes for standard output and standard error, where these are counted.
-    pub output: Option<(OwnedFd, OwnedFd)>,
+    pub link: Link,
+    /// A terminal of the command's own for standard input and output, if it gets one.
+    pub terminal: Option<Inner>,
+    pub streams: Streams,
+}
+
+/// What the command gets in place of the caller's own standard streams.
+#[derive(Debug, Default)]
+pub struct Streams {
+    pub input: Option<OwnedFd>,
+    pub output: Option<OwnedFd>,
+    pub errors: Option<OwnedFd>,
+    /// Standard error is the terminal of its own, too.
+    pub errors_at_terminal: bool,
 }
 
 impl Init<'_> {
@@ -45,10 +59,13 @@ impl Init<'_> {
         let started = catch_unwind(AssertUnwindSafe(|| self.start(uid, gid)))
             .unwrap_or_else(|_| Err(Failure::new(Stage::Fork, Errno::IO, "panic")));
         match started {
-            Ok(command) => {
+            Ok((command, terminal)) => {
                 // What is kept open here would seem to be in use to those who wait for its end.
-                let _ = close_everything();
-                exit_now(reap(command))
+                let kept = [Some(self.link.as_fd()), terminal.as_ref().map(AsFd::as_fd)];
+                let _ = close_all_but(&kept.into_iter().flatten().collect::<Vec<_>>());
+                let processes_limited = self.limits.processes.is_some();
+                let link = self.link;
+                exit_now(Attendance { link, command, terminal, frozen: None, processes_limited }.attend())
             }
             Err(failure) => {
                 failure.send(&self.report);
@@ -57,23 +74,39 @@ impl Init<'_> {
         }
     }
 
-    fn start(&self, uid: u32, gid: u32) -> Result<Pid, Failure> {
+    /// Gives the command, and the terminal it was given.
+    fn start(&self, uid: u32, gid: u32) -> Result<(Pid, Option<OwnedFd>), Failure> {
         self.die_with_supervisor()?;
         map_user(uid, gid)?;
-        build(self.layout, self.settings)?;
-        self.streams()?;
+        let built = build(self.layout, self.settings)?;
+        for space in built.spaces {
+            self.link.tell(&Notice::Space(space)).at(Stage::Streams, "sendmsg")?;
+        }
+        let terminal = self.terminal(built.terminals)?;
+        self.streams(terminal.as_ref())?;
         confine::drop_privileges()?;
         // Changing credentials may have undone it (prctl(2)).
         self.die_with_supervisor()?;
-        confine::restrict_files(self.layout, self.network)?;
+        confine::restrict_files(self.layout, self.network, terminal.as_ref())?;
         confine::filter(self.network)?;
         confine::limit(&self.limits)?;
-        // Away from the caller's terminal and process group. The command is started into this session and group.
+        // Away from the caller's terminal and process group. Without a terminal, the command is started into this session and group.
         setsid().at(Stage::Fork, "setsid")?;
+        if let Some(terminal) = &terminal {
+            ioctl_tiocsctty(terminal).at(Stage::Terminal, "TIOCSCTTY")?;
+        }
         chdir(&self.directory).at(Stage::WorkingDirectory, self.directory.to_string_lossy())?;
         self.signals.restore_mask().at(Stage::Streams, "signal mask")?;
         close_on_exec_from(3).at(Stage::Streams, "close_range")?;
-        self.command()
+        Ok((self.command()?, terminal))
+    }
+
+    /// Makes the command's terminal and hands its controlling side to the supervisor.
+    fn terminal(&self, terminals: Option<OwnedFd>) -> Result<Option<OwnedFd>, Failure> {
+        let Some(inner) = &self.terminal else { return Ok(None) };
+        let (control, terminal) = inner.open(terminals)?;
+        self.link.tell(&Notice::Terminal(control)).at(Stage::Terminal, "sendmsg")?;
+        Ok(Some(terminal))
     }
 
     /// Has the kernel kill this process when the supervisor ends, and makes sure that it has not ended already.
@@ -87,10 +120,17 @@ impl Init<'_> {
         Ok(())
     }
 
-    fn streams(&self) -> Result<(), Failure> {
-        if let Some((output, errors)) = &self.output {
-            rustix::stdio::dup2_stdout(output).at(Stage::Streams, "standard output")?;
-            rustix::stdio::dup2_stderr(errors).at(Stage::Streams, "standard error")?;
+    fn streams(&self, terminal: Option<&OwnedFd>) -> Result<(), Failure> {
+        let streams = &self.streams;
+        let errors_at_terminal = terminal.filter(|_| streams.errors_at_terminal);
+        if let Some(input) = terminal.or(streams.input.as_ref()) {
+            dup2_stdin(input).at(Stage::Streams, "standard input")?;
+        }
+        if let Some(output) = terminal.or(streams.output.as_ref()) {
+            dup2_stdout(output).at(Stage::Streams, "standard output")?;
+        }
+        if let Some(errors) = errors_at_terminal.or(streams.errors.as_ref()) {
+            dup2_stderr(errors).at(Stage::Streams, "standard error")?;
         }
         Ok(())
     }
@@ -105,6 +145,9 @@ impl Init<'_> {
             }
             let environment = self.environment.iter().map(|(name, value)| (name, value));
             command.args(self.arguments.iter().skip(1)).env_clear().envs(environment);
+            if let Some(terminal) = &self.terminal {
+                in_own_group(&mut command, terminal.front);
+            }
             // With nothing else to set this shares the memory until the program runs (posix_spawn(3)), which spares a fork.
             let error = match command.spawn() {
                 Ok(child) => return Ok(Pid::from_child(&child)),
@@ -132,24 +175,4 @@ fn map_user(uid: u32, gid: u32) -> Result<(), Failure> {
         std::fs::write(file, text).at(Stage::User, file)?;
     }
     Ok(())
-}
-
-/// Collects every child until the command itself has ended, and gives its code as a shell would.
-fn reap(command: Pid) -> i32 {
-    loop {
-        match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == command => return code(status),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return 125,
-        }
-    }
-}
-
-/// 128 + N for signal N, as shells do.
-pub fn code(status: WaitStatus) -> i32 {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => 128 + signal,
-        (None, None) => 125,
-    }
 }

@@ -123,6 +123,7 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Fork => "starting a process,",
         Stage::Streams => "passing on",
         Stage::WorkingDirectory => "entering",
+        Stage::Terminal => "making a terminal,",
         Stage::Exec => "running",
     }
 }

@@ -1,41 +1,51 @@
 //! In: a manifest and a command, on Linux. Out: the command's end, after it ran in namespaces of its own, behind mounts that come from
 //! the decision function, Landlock and a system call filter.
 
+mod attend;
 mod build;
 mod confine;
 mod init;
 mod kernel;
 pub mod layout;
+mod link;
 mod placeholders;
 mod report;
 mod seccomp;
 mod supervise;
+mod terminal;
 mod watch;
 
-use super::{Command, Note, Outcome, Refusal, Seatbelt};
-use crate::manifest::{Limits, Manifest, Network};
+use super::pump::Pumps;
+use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
+use crate::manifest::{Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
 };
-use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, keep_children, namespace};
+use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, is_ignored, namespace};
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
-use init::Init;
+use init::{Init, Streams};
 use kernel::Causes;
 use layout::{Kind, Layout};
+use link::Link;
 use placeholders::{Placeholders, StandIn, looks_like_one};
 use report::{Failure, Stage};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::process::{getegid, geteuid};
+use rustix::stdio::{stderr, stdout};
+use rustix::termios::isatty;
 use std::cell::RefCell;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 use supervise::{End, Kill, Sandbox};
+use terminal::{Outer, is_background_input, no_input, sink};
 use watch::Watch;
 
 /// After a wrap, pids are given from here on (`RESERVED_PIDS`, kernel/pid.c), so this many do not count towards a limit.
 const RESERVED_PIDS: u64 = 300;
+/// What the command is to hear of, unless the caller has it ignored: the command ignores it then as well.
+const PASSED_ON: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGTSTP];
 /// Less than the highest `pid_max` (proc_sys_kernel(5)).
 const MOST_PROCESSES: u64 = 1 << 21;
 
@@ -51,9 +61,12 @@ pub fn run(
 ) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
-    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, NOTIFIED])
+    default_disposition(libc::SIGCHLD);
+    default_disposition(NOTIFIED);
+    let own = [libc::SIGCONT, libc::SIGWINCH, NOTIFIED];
+    let passed = PASSED_ON.into_iter().filter(|signal| !is_ignored(*signal));
+    let signals = Signals::block(&passed.chain(own).collect::<Vec<_>>())
         .map_err(Refusal::system("cannot block signals"))?;
-    keep_children();
     if let Some((state, root)) = placeholders::state_in_root(manifest) {
         return Err(Refusal::StateInRoot { state, root });
     }
@@ -78,18 +91,11 @@ pub fn run(
     super::hardlinks::check(manifest)?;
     let settings = settings(manifest, &layout)?;
 
-    let pipe = || report::pipe().map_err(Refusal::system("cannot make a pipe"));
-    let (report, tell) = pipe()?;
-    let counted = match manifest.limits.output_bytes {
-        Some(limit) => Some((limit, pipe()?, pipe()?)),
-        None => None,
-    };
-    let (count, output) = match counted {
-        Some((limit, (output, to_output), (errors, to_errors))) => {
-            (Some((limit, output, errors)), Some((to_output, to_errors)))
-        }
-        None => (None, None),
-    };
+    let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
+    let (link, inside) = Link::pair().map_err(Refusal::system("cannot make a socket"))?;
+    let outer = Outer::interactive();
+    let (streams, pumps, all) = streams(manifest.limits.output_bytes, outer.is_some())
+        .map_err(Refusal::system("cannot pass standard streams on"))?;
     let init = Init {
         layout: &layout,
         settings,
@@ -101,7 +107,9 @@ pub fn run(
         directory: manifest.working_directory.clone().into(),
         signals: &signals,
         report: tell,
-        output,
+        link: inside,
+        terminal: outer.as_ref().map(Outer::inner),
+        streams,
     };
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     let forked =
@@ -109,30 +117,62 @@ pub fn run(
     let Forked::Parent { pid, pidfd } = forked else { init.run(uid, gid) };
     // Our copies of the child's ends, so that the pipes close with it.
     drop(init);
-    let mut sandbox = Sandbox::new(pid, pidfd, report, signals, watch);
+    let mut sandbox = Sandbox::new(pid, pidfd, report, link, signals, watch);
     if let Some(limit) = manifest.limits.time_ms {
         sandbox.time_limit(Duration::from_millis(limit));
     }
-    if let Some((limit, output, errors)) = count {
-        sandbox.output_limit(limit, output, errors);
+    sandbox.pass_on(pumps);
+    // Without a terminal of its own the command may leave this one in any mode when it is killed.
+    let lent = if outer.is_none() { Outer::any() } else { None };
+    if let Some(outer) = outer {
+        sandbox.at(outer);
     }
-    let end = sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
-    let mut outcome = outcome(end, command, &manifest.limits, &absent)?;
-    for violation in absent.iter().filter_map(|path| quarantine(path)) {
-        outcome.code = Refusal::CODE;
-        outcome.notes.push(violation);
+    let (end, observed) =
+        sandbox.wait().map_err(|error| Refusal::system("cannot wait for the sandbox")(error.into()))?;
+    if let (Some(mut lent), true) = (lent, end.was_killed()) {
+        lent.restore();
+    }
+    let observed = Observed { output_bytes: observed.output_bytes.filter(|_| all), ..observed };
+    let mut outcome = outcome(end, command, &absent)?.concluded(&manifest.limits, observed);
+    for (violation, note) in absent.iter().filter_map(|path| quarantine(path)) {
+        outcome.violated(violation, Some(note));
     }
     for path in placeholders.remove() {
-        outcome.code = Refusal::CODE;
-        outcome.notes.push(Note {
+        let note = Note {
             message: format!("violation: something came to stand at the protected path `{path}` while the command ran"),
             help: Some(
                 "whatever removed the empty directory that stood there on the host let the command write there: look at it"
                     .into(),
             ),
-        });
+        };
+        outcome.violated(Violation::Made { path, moved_to: None }, Some(note));
     }
     Ok(outcome)
+}
+
+/// What the command gets in place of the caller's own streams, what passes it on, and whether that is all its output. `at_terminal` is
+/// whether it gets a terminal.
+fn streams(limit: Option<u64>, at_terminal: bool) -> io::Result<(Streams, Pumps, bool)> {
+    let mut pumps = Pumps::new(limit);
+    let mut streams = Streams { errors_at_terminal: at_terminal && isatty(stderr()), ..Streams::default() };
+    if !at_terminal && is_background_input() {
+        // It would take what is typed for the shell, which a job of the shell's own is stopped for.
+        streams.input = Some(no_input()?);
+    }
+    if limit.is_some() {
+        if !at_terminal {
+            let (output, to_output) = report::pipe()?;
+            pumps.add(output, sink(stdout())?);
+            streams.output = Some(to_output);
+        }
+        if !streams.errors_at_terminal {
+            let (errors, to_errors) = report::pipe()?;
+            pumps.add(errors, sink(stderr())?);
+            streams.errors = Some(to_errors);
+        }
+    }
+    let all = limit.is_some() || streams.errors_at_terminal;
+    Ok((streams, pumps, all))
 }
 
 /// Whether nothing may stand in for a missing path, so that it can only be watched.
@@ -141,12 +181,12 @@ fn is_absent(manifest: &Manifest, path: &Utf8Path) -> bool {
 }
 
 /// Moves away what came to stand where nothing may, so that no program takes it for what its name says.
-fn quarantine(path: &Utf8Path) -> Option<Note> {
+fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
     path.symlink_metadata().ok()?;
     let moved = (0..100).map(|attempt| format!("{path}.quarantined-{attempt}")).find(|place| {
         rustix::fs::renameat_with(CWD, path.as_str(), CWD, place.as_str(), RenameFlags::NOREPLACE).is_ok()
     });
-    let (message, help) = match moved {
+    let (message, help) = match &moved {
         Some(place) => (
             format!(
                 "violation: protected path `{path}` was made while the command ran; it was moved to `{place}`"
@@ -160,7 +200,8 @@ fn quarantine(path: &Utf8Path) -> Option<Note> {
             "delete it before any other program reads it".to_owned(),
         ),
     };
-    Some(Note { message, help: Some(help) })
+    let violation = Violation::Made { path: path.to_path_buf(), moved_to: moved.map(Utf8PathBuf::from) };
+    Some((violation, Note { message, help: Some(help) }))
 }
 
 fn namespaces(network: Network) -> u64 {
@@ -245,21 +286,26 @@ fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
 }
 
-fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
+fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
     Ok(match end {
-        End::Code(code) => Outcome::of(code).limited(limits),
+        End::Command(ended) => Outcome::of(ended),
         End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
         End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
         End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
         End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
-        // Said, with where it was moved to, by whoever looks after such paths.
-        End::Killed(Kill::Replaced(path)) if absent.contains(&path) => Outcome::of(Refusal::CODE),
-        End::Killed(Kill::Replaced(path)) => Outcome::said(
-            Refusal::CODE,
-            format!("violation: protected path `{path}` was replaced on the host while the command ran"),
-            "the command was ended, but may have seen the old or the new file: change such files between runs",
-        ),
+        End::Killed(Kill::Replaced(path)) => {
+            // Where nothing may stand it is said, with where it was moved to, by whoever looks after such paths.
+            let note = (!absent.contains(&path)).then(|| Note {
+                message: format!("violation: protected path `{path}` was replaced on the host while the command ran"),
+                help: Some(
+                    "the command was ended, but may have seen the old or the new file: change such files between runs".into(),
+                ),
+            });
+            let mut outcome = Outcome::of(Ended::Killed(libc::SIGKILL));
+            outcome.violated(Violation::Replaced(path), note);
+            outcome
+        }
     })
 }
 

@@ -28,11 +28,13 @@ pub enum Stage {
     Fork,
     Streams,
     WorkingDirectory,
+    /// Giving the command a terminal of its own.
+    Terminal,
     /// execve(2) of the command itself.
     Exec,
 }
 
-const STAGES: [Stage; 17] = [
+const STAGES: [Stage; 18] = [
     Stage::User,
     Stage::FirstMount,
     Stage::Source,
@@ -49,6 +51,7 @@ const STAGES: [Stage; 17] = [
     Stage::Fork,
     Stage::Streams,
     Stage::WorkingDirectory,
+    Stage::Terminal,
     Stage::Exec,
 ];
 

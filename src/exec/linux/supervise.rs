@@ -1,15 +1,23 @@
 //! Waits for the sandbox to end, keeps its limits, and ends it where it must not go on.
 
+mod jobs;
+
 use super::super::pump::{Pumps, Turn};
-use super::init::code;
+use super::super::{Ended, Observed};
+use super::attend::ended;
+use super::link::{Link, Notice, Request};
 use super::report::Failure;
+use super::terminal::{Keyboard, Outer};
 use super::watch::Watch;
+use crate::policy::LimitKind;
 use crate::sys::linux::{NOTIFIED, Signals};
+use crate::sys::usage_of_children;
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::fstatvfs;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, pidfd_send_signal, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 use std::time::{Duration, Instant};
 
 /// Why the supervisor ended the sandbox.
@@ -26,11 +34,22 @@ pub enum Kill {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The command's own code, 128 + N for signal N.
-    Code(i32),
+    /// The command's own.
+    Command(Ended),
     /// The command never ran.
     Failed(Failure),
     Killed(Kill),
+}
+
+impl End {
+    /// Whether it had no time to tidy up after itself.
+    pub fn was_killed(&self) -> bool {
+        match self {
+            Self::Command(ended) => matches!(ended, Ended::Killed(_)),
+            Self::Failed(_) => false,
+            Self::Killed(_) => true,
+        }
+    }
 }
 
 /// A running sandbox.
@@ -39,59 +58,106 @@ pub struct Sandbox {
     pid: Pid,
     pidfd: OwnedFd,
     report: Option<OwnedFd>,
+    link: Option<Link>,
     signals: Signals,
     watch: Watch,
     deadline: Option<(Instant, Duration)>,
     pumps: Pumps,
+    /// The terminal that the command is used at.
+    outer: Option<Outer>,
+    keyboard: Option<Keyboard>,
     failure: Option<Failure>,
     killed: Option<Kill>,
     /// Signals that were passed on already.
     passed: u64,
-    ended: Option<i32>,
+    /// How the command ended, as pid 1 told.
+    command: Option<Ended>,
+    /// How pid 1 ended.
+    ended: Option<Ended>,
+    /// Private directories whose space is limited. Held open, they can be asked when the sandbox is gone.
+    spaces: Vec<OwnedFd>,
+    no_more_processes: bool,
 }
 
 impl Sandbox {
-    /// `report` is read until it closes; `time` is counted from now.
-    pub fn new(pid: Pid, pidfd: OwnedFd, report: OwnedFd, signals: Signals, watch: Watch) -> Self {
+    /// `report` is read until it closes.
+    pub fn new(
+        pid: Pid,
+        pidfd: OwnedFd,
+        report: OwnedFd,
+        link: Link,
+        signals: Signals,
+        watch: Watch,
+    ) -> Self {
         Self {
             pid,
             pidfd,
             report: Some(report),
+            link: Some(link),
             signals,
             watch,
             deadline: None,
             pumps: Pumps::default(),
+            outer: None,
+            keyboard: None,
             failure: None,
             killed: None,
             passed: 0,
+            command: None,
             ended: None,
+            spaces: Vec::new(),
+            no_more_processes: false,
         }
     }
 
+    /// Counted from now.
     pub fn time_limit(&mut self, limit: Duration) {
         self.deadline = Instant::now().checked_add(limit).map(|deadline| (deadline, limit));
     }
 
-    /// Copies these to standard output and standard error, no more than `limit` bytes of both together.
-    pub fn output_limit(&mut self, limit: u64, output: OwnedFd, errors: OwnedFd) {
-        self.pumps = Pumps::new(limit, output, errors);
+    pub fn pass_on(&mut self, pumps: Pumps) {
+        self.pumps = pumps;
     }
 
-    /// Waits for the end.
+    /// Stands between this terminal and the one that the command gets.
+    pub fn at(&mut self, outer: Outer) {
+        self.outer = Some(outer);
+    }
+
+    /// Waits for the end, and gives what was seen of the limits too.
     ///
     /// # Errors
     /// Only where waiting itself fails; the sandbox is killed then.
-    pub fn wait(mut self) -> Result<End, Errno> {
+    pub fn wait(mut self) -> Result<(End, Observed), Errno> {
         let waited = self.watch_over();
         if waited.is_err() {
             self.kill();
         }
         waited?;
-        Ok(match (self.killed, self.failure) {
+        let observed = self.observed();
+        let end = match (self.killed, self.failure) {
             (Some(kill), _) => End::Killed(kill),
             (None, Some(failure)) => End::Failed(failure),
-            (None, None) => End::Code(self.ended.unwrap_or(125)),
-        })
+            (None, None) => End::Command(self.command.or(self.ended).unwrap_or(Ended::Exited(125))),
+        };
+        Ok((end, observed))
+    }
+
+    fn observed(&self) -> Observed {
+        let full = |space: &OwnedFd| fstatvfs(space).is_ok_and(|space| space.f_bavail == 0);
+        let mut reached = Vec::new();
+        if self.spaces.iter().any(full) {
+            reached.push(LimitKind::TemporarySpace);
+        }
+        if self.no_more_processes {
+            reached.push(LimitKind::Processes);
+        }
+        Observed {
+            usage: usage_of_children(),
+            output_bytes: Some(self.pumps.passed()),
+            reached,
+            said: self.pumps.heard().to_vec(),
+        }
     }
 
     fn watch_over(&mut self) -> Result<(), Errno> {
@@ -102,11 +168,9 @@ impl Sandbox {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
                     Event::Mounts => self.check_paths(),
-                    Event::Pump(at) => match self.pumps.turn(at)? {
-                        Turn::Passed => {}
-                        Turn::OverLimit => self.end(Kill::Output(self.pumps.limit())),
-                        Turn::Lost(error) => self.end(Kill::Lost(error)),
-                    },
+                    Event::Link => self.read_link()?,
+                    Event::Key => self.type_in(),
+                    Event::Pump(at) => self.pump(at)?,
                     Event::Ended => self.collect()?,
                 }
             }
@@ -136,6 +200,13 @@ impl Sandbox {
             sources.push((mounts, PollFlags::PRI, Event::Mounts));
         }
         sources.extend(self.pumps.sources().map(|(at, fd, flags)| (fd, flags, Event::Pump(at))));
+        if let Some(link) = &self.link {
+            sources.push((link.as_fd(), PollFlags::IN, Event::Link));
+        }
+        let listening = self.outer.as_ref().is_some_and(Outer::is_raw);
+        if let Some((fd, flags)) = self.keyboard.as_ref().and_then(|keyboard| keyboard.source(listening)) {
+            sources.push((fd, flags, Event::Key));
+        }
         if self.ended.is_none() {
             sources.push((self.pidfd.as_fd(), PollFlags::IN, Event::Ended));
         }
@@ -178,29 +249,78 @@ impl Sandbox {
         }
     }
 
-    /// Passes a signal on to the process group that pid 1 has started the command in; it ignores signals itself (pid_namespaces(7)). The
-    /// same signal again ends the sandbox.
-    fn pass_signals(&mut self) {
-        while let Some(number) = self.signals.next() {
-            if number == NOTIFIED {
-                self.check_paths();
-                continue;
+    fn pump(&mut self, at: usize) -> Result<(), Errno> {
+        match self.pumps.turn(at)? {
+            Turn::Passed => {}
+            Turn::OverLimit => self.end(Kill::Output(self.pumps.limit())),
+            Turn::Lost(error) => self.end(Kill::Lost(error)),
+        }
+        Ok(())
+    }
+
+    fn read_link(&mut self) -> Result<(), Errno> {
+        while let Some(link) = &self.link {
+            match link.notice() {
+                Ok(Some(Notice::Terminal(control))) => self.connect(control)?,
+                Ok(Some(Notice::Stopped(signal))) => self.suspend(signal)?,
+                Ok(Some(Notice::Space(space))) => self.spaces.push(space),
+                Ok(Some(Notice::NoMoreProcesses)) => self.no_more_processes = true,
+                Ok(Some(Notice::Ended(ended))) => self.command = Some(ended),
+                Ok(None) => break,
+                Err(_) => self.link = None,
             }
-            let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
-            let first = self.passed & bit == 0;
-            self.passed |= bit;
-            match Signal::from_named_raw(number) {
-                Some(signal) if first && kill_process_group(self.pid, signal).is_ok() => {}
-                // It asks a second time, or there is no such group yet.
-                _ => self.kill(),
-            }
+        }
+        Ok(())
+    }
+
+    fn type_in(&mut self) {
+        if self.keyboard.as_mut().is_some_and(|keyboard| !keyboard.turn()) {
+            // What a terminal that is hung up does to those who are at it.
+            self.ask(Request::Signal(libc::SIGHUP));
         }
     }
 
+    /// Passes signals on to the command; pid 1 ignores them itself (pid_namespaces(7)). The same signal again ends the sandbox.
+    fn pass_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            self.pass_signal(number);
+        }
+    }
+
+    fn pass_signal(&mut self, number: i32) {
+        let at_terminal = self.keyboard.is_some();
+        let asked = match number {
+            NOTIFIED => return self.check_paths(),
+            libc::SIGWINCH if at_terminal => return self.resize(),
+            // Something that cannot be noticed had stopped this program.
+            libc::SIGCONT if at_terminal => return self.go_on(),
+            libc::SIGTSTP if !at_terminal => self.ask(Request::Freeze),
+            // At a terminal they interrupt what is in front, over and over.
+            libc::SIGINT | libc::SIGQUIT if at_terminal => self.ask(Request::Interrupt(number)),
+            libc::SIGTSTP | libc::SIGWINCH | libc::SIGCONT => self.ask(Request::Signal(number)),
+            _ => {
+                let bit = 1u64.checked_shl(number.unsigned_abs()).unwrap_or(0);
+                let first = self.passed & bit == 0;
+                self.passed |= bit;
+                first && self.ask(Request::Signal(number))
+            }
+        };
+        if !asked {
+            self.kill();
+        }
+    }
+
+    /// `false` where pid 1 has gone.
+    fn ask(&self, request: Request) -> bool {
+        self.link.as_ref().is_some_and(|link| link.ask(request).is_ok())
+    }
+
     fn collect(&mut self) -> Result<(), Errno> {
+        // What it still had to say, such as which terminal there is something to be read from.
+        self.read_link()?;
         match waitpid(Some(self.pid), WaitOptions::empty()) {
             Ok(Some((_, status))) => {
-                self.ended = Some(code(status));
+                self.ended = Some(ended(status));
                 Ok(())
             }
             Ok(None) | Err(Errno::INTR) => Ok(()),
@@ -227,6 +347,8 @@ enum Event {
     Report,
     Signal,
     Mounts,
+    Link,
+    Key,
     Pump(usize),
     Ended,
 }

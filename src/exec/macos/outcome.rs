@@ -1,8 +1,8 @@
 //! What the end of a run means. sandbox-exec(1) becomes the command; where it ends before that, the command never ran.
 
-use super::super::{Note, Outcome, Refusal};
+use super::super::{Ended, Note, Outcome, Refusal, Violation};
 use super::invocation::SANDBOX_EXEC;
-use super::supervise::{End, Ended};
+use super::supervise::End;
 use camino::Utf8Path;
 use std::io;
 
@@ -23,7 +23,7 @@ pub fn outcome(end: End, launcher: Option<bool>) -> Result<Outcome, Refusal> {
         End::Ended(ended) => {
             // Where it cannot be told apart, a refusal must not look like the command's own end.
             let doubtful = matches!(ended, Ended::Exited(REJECTED | NOT_APPLIED));
-            if launcher.unwrap_or(doubtful) { Err(refusal(ended)) } else { Ok(Outcome::of(ended.code())) }
+            if launcher.unwrap_or(doubtful) { Err(refusal(ended)) } else { Ok(Outcome::of(ended)) }
         }
     }
 }
@@ -75,8 +75,7 @@ pub fn left_behind(outcome: &mut Outcome, path: &Utf8Path, error: &io::Error) {
 }
 
 fn violated(outcome: &mut Outcome, message: String, help: &str) {
-    outcome.code = Refusal::CODE;
-    outcome.notes.push(Note { message, help: Some(help.to_owned()) });
+    outcome.violated(Violation::LeftRunning, Some(Note { message, help: Some(help.to_owned()) }));
 }
 
 #[cfg(test)]
@@ -93,7 +92,8 @@ mod tests {
             (Ended::Exited(126), 126),
             (Ended::Killed(9), 137),
         ] {
-            assert_eq!(outcome(End::Ended(ended), Some(false)).unwrap(), Outcome::of(code));
+            let outcome = outcome(End::Ended(ended), Some(false)).unwrap();
+            assert_eq!((outcome.code, outcome.notes.len()), (code, 0));
         }
         assert_eq!(outcome(End::Ended(Ended::Exited(64)), None).unwrap().code, 64);
     }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn what_could_not_be_tidied_up_is_said() {
         let error = io::Error::from(io::ErrorKind::PermissionDenied);
-        let mut ended = Outcome::of(0);
+        let mut ended = Outcome::of(Ended::Exited(0));
         left_behind(&mut ended, "/private/tmp/palisade-1".into(), &error);
         assert_eq!((ended.code, ended.notes.len()), (0, 1), "the command's own end stands");
         not_swept(&mut ended, &error);

@@ -1,5 +1,6 @@
 //! Waits for the command to end and keeps its limits of time and output.
 
+use super::super::Ended;
 use super::super::pump::{Pumps, Turn};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -8,24 +9,6 @@ use std::time::{Duration, Instant};
 
 /// How long is waited at once.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    Exited(i32),
-    /// By this signal.
-    Killed(i32),
-}
-
-impl Ended {
-    /// 128 + N for signal N, as shells do.
-    pub fn code(self) -> i32 {
-        match self {
-            Self::Exited(code) => code,
-            Self::Killed(signal) => 128 + signal,
-        }
-    }
-}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +47,16 @@ pub trait Running {
 /// Only where waiting itself fails; the command is killed and swept then.
 pub fn watch_over(
     running: &mut impl Running,
-    mut pumps: Pumps,
+    pumps: &mut Pumps,
     time: Option<Duration>,
 ) -> Result<End, Errno> {
     let deadline = time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-    let waited = wait(running, &mut pumps, deadline);
+    let waited = wait(running, pumps, deadline);
     // The group first: it is found without asking, and the number of its leader is still taken.
     running.kill();
     running.sweep();
     let end = waited?;
-    let late = drain(&mut pumps)?;
+    let late = drain(pumps)?;
     Ok(match (late, end) {
         (Turn::OverLimit, End::Ended(_)) => End::OverOutput(pumps.limit()),
         (Turn::Lost(error), End::Ended(_)) => End::Lost(error),

@@ -1,15 +1,16 @@
 //! The part that only a Mac can do: starting sandbox-exec(1), and asking the kernel about processes.
 
 use super::super::pump::Pumps;
-use super::super::{Command, Outcome, Refusal, Seatbelt};
+use super::super::{Command, Ended, Observed, Outcome, Refusal, Seatbelt};
 use super::limits::User;
 use super::scratch::Scratch;
-use super::supervise::{Ended, Running, watch_over};
+use super::supervise::{Running, watch_over};
 use super::sweep::{Processes, sweep};
 use super::{artifact, invocation, limits, outcome, program, scratch};
 use crate::manifest::Manifest;
 use crate::plan::{Decider, Rule, Spelling};
 use crate::sys::macos::{self, Signals};
+use crate::sys::usage_of_children;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{
@@ -67,13 +68,20 @@ pub fn run(
         .env_clear()
         .envs(invocation::environment(prepared.environment, &scratch))
         .current_dir(&manifest.working_directory);
-    let pumps = match manifest.limits.output_bytes {
+    let mut pumps = match manifest.limits.output_bytes {
         None => Pumps::default(),
         Some(limit) => {
             let pipe = || pipe().map_err(Refusal::system("cannot make a pipe"));
             let ((output, to_output), (errors, to_errors)) = (pipe()?, pipe()?);
             start.stdout(Stdio::from(to_output)).stderr(Stdio::from(to_errors));
-            Pumps::new(limit, output, errors)
+            let mut pumps = Pumps::new(Some(limit));
+            for (from, to) in [(output, rustix::stdio::stdout()), (errors, rustix::stdio::stderr())] {
+                let to = rustix::io::fcntl_dupfd_cloexec(to, 3);
+                let to =
+                    to.map_err(|error| Refusal::system("cannot pass standard streams on")(error.into()))?;
+                pumps.add(from, to);
+            }
+            pumps
         }
     };
     macos::prepare_child(&mut start, resources, &signals);
@@ -82,8 +90,16 @@ pub fn run(
     // Our copies of the child's ends, so that the pipes close with it.
     drop(start);
     let mut sandbox = Sandbox { child, signals, scratch, launcher: None, swept: Ok(Vec::new()) };
-    let waited = watch_over(&mut sandbox, pumps, manifest.limits.time_ms.map(Duration::from_millis));
-    sandbox.conclude(waited).map(|outcome| outcome.limited(&manifest.limits))
+    let time = manifest.limits.time_ms.map(Duration::from_millis);
+    let waited = watch_over(&mut sandbox, &mut pumps, time);
+    let outcome = sandbox.conclude(waited)?;
+    let observed = Observed {
+        usage: usage_of_children(),
+        output_bytes: manifest.limits.output_bytes.map(|_| pumps.passed()),
+        reached: Vec::new(),
+        said: pumps.heard().to_vec(),
+    };
+    Ok(outcome.concluded(&manifest.limits, observed))
 }
 
 /// A pipe whose ends close on exec. Nothing else runs in this process that could fork in between.

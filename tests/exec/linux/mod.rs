@@ -6,8 +6,10 @@ mod network;
 mod processes;
 mod programs;
 mod raw;
+mod record;
 mod refusals;
 mod surroundings;
+mod terminal;
 pub mod world;
 mod writes;
 
@@ -27,7 +29,23 @@ pub const FAMILIES: [&[Probe]; 7] = [
     surroundings::PROBES,
 ];
 
-pub const SCENARIOS: [&[Scenario]; 3] = [ipc::SCENARIOS, refusals::SCENARIOS, surroundings::SCENARIOS];
+pub const SCENARIOS: [&[Scenario]; 6] = [
+    ipc::SCENARIOS,
+    record::SCENARIOS,
+    refusals::SCENARIOS,
+    surroundings::SCENARIOS,
+    terminal::SCENARIOS,
+    terminal::JOBS,
+];
+
+/// What the suite's program does behind the walls beside its probes.
+pub fn inside(words: &[String]) -> Option<std::process::ExitCode> {
+    let [_, flag, what] = words else { return None };
+    (flag == "--at-terminal").then(|| {
+        terminal::inside(what);
+        std::process::ExitCode::SUCCESS
+    })
+}
 
 /// How messages call this system.
 pub const NAME: &str = "Linux";

@@ -71,8 +71,8 @@ fn run(line: &str, limit: u64, time: Option<Duration>, signals: &[i32]) -> Ran {
         .unwrap();
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).unwrap();
     let mut shell = Shell { child, pidfd, signals: signals.to_vec(), swept: 0 };
-    let (pumps, files): (Pumps, [&File; 2]) = into_files(limit, output, errors);
-    let end = watch_over(&mut shell, pumps, time).unwrap();
+    let (mut pumps, files): (Pumps, [&File; 2]) = into_files(limit, output, errors);
+    let end = watch_over(&mut shell, &mut pumps, time).unwrap();
     assert_eq!(shell.swept, 1, "whatever the end, what is left is swept");
     let [out, err] = files.map(text);
     Ran { end, out, err }

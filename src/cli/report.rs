@@ -1,0 +1,106 @@
+//! `--report FILE`: the record of a run, written once it is over, outside of every wall.
+
+use super::Exit;
+use super::exec::CommandArgs;
+use super::output::{PRIVATE, fail, write_atomically};
+use crate::exec::Outcome;
+use crate::exec::record::{Record, Recorder, writable_by_command};
+use crate::manifest::{self, Manifest};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::io;
+
+const REFUSED: Exit = Exit::Command(125);
+
+/// A record in the making, and where it goes, if anywhere.
+pub struct Report {
+    path: Option<Utf8PathBuf>,
+    recorder: Recorder,
+}
+
+impl Report {
+    /// Checks that the record can be written. `inputs` are files that the user would not want to be replaced.
+    pub fn begin(args: &CommandArgs, inputs: &[&Utf8Path]) -> Result<Self, Exit> {
+        let path = match &args.report {
+            None => None,
+            Some(path) => Some(place(path, inputs).map_err(|error| {
+                fail(
+                    REFUSED,
+                    &format!("the record cannot be written to `{path}`: {error}"),
+                    Some("name a file of its own in a directory that you may write to; nothing was run"),
+                )
+            })?),
+        };
+        Ok(Self { path, recorder: Recorder::new(&args.command()) })
+    }
+
+    /// Says what it runs behind, which must keep the command away from the record. Removes an older one: if this run is killed, nobody is to
+    /// take that for its record.
+    pub fn behind(mut self, manifest: &Manifest, text: &str) -> Result<Self, Exit> {
+        if let Some(path) = &self.path {
+            if let Some(root) = writable_by_command(manifest, path) {
+                let message =
+                    format!("the command could replace the record `{path}`: it may write to `{root}`");
+                return Err(fail(REFUSED, &message, Some("write it elsewhere; nothing was run")));
+            }
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let message = format!("the older record `{path}` cannot be removed: {error}");
+                    return Err(fail(REFUSED, &message, Some("remove it; nothing was run")));
+                }
+                _ => {}
+            }
+        }
+        self.recorder.behind(manifest, manifest::digest(text).unwrap_or_default());
+        Ok(self)
+    }
+
+    pub fn ran(self, outcome: &Outcome, exit: Exit) -> Exit {
+        let Self { path, recorder } = self;
+        write(path, || recorder.ran(outcome), exit)
+    }
+
+    /// Says why nothing was run.
+    pub fn refused(self, message: &str, help: Option<&str>) -> Exit {
+        fail(REFUSED, message, help);
+        let Self { path, recorder } = self;
+        write(path, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED)
+    }
+
+    /// Nothing was run, which was said already.
+    pub fn already_refused(self, message: &str) -> Exit {
+        let Self { path, recorder } = self;
+        write(path, || recorder.refused(message.to_owned(), None), REFUSED)
+    }
+}
+
+/// Where the record goes, canonical but for its last component.
+fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Utf8PathBuf> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let place = parent.canonicalize_utf8()?.join(name);
+    if inputs.iter().any(|input| input.canonicalize_utf8().is_ok_and(|input| input == place)) {
+        return Err(io::Error::other("it is read from there"));
+    }
+    match place.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::other("something else than a file stands there"));
+        }
+        Ok(_) => {}
+    }
+    // Now, and not only when the command has run.
+    drop(tempfile::tempfile_in(place.parent().unwrap_or(Utf8Path::new("/")))?);
+    Ok(place)
+}
+
+fn write(path: Option<Utf8PathBuf>, record: impl FnOnce() -> Record, exit: Exit) -> Exit {
+    let Some(path) = path else { return exit };
+    let written = serde_json::to_string_pretty(&record())
+        .map_err(io::Error::from)
+        .and_then(|text| write_atomically(&path, &format!("{text}\n"), PRIVATE));
+    match written {
+        Ok(()) => exit,
+        Err(error) => fail(REFUSED, &format!("the record `{path}` cannot be written: {error}"), None),
+    }
+}
