@@ -52,14 +52,7 @@ pub struct Settings {
 /// Builds the root and enters it.
 pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
     let umask = rustix::process::umask(Mode::empty());
-    let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
-    let masks = masks().at(Stage::FirstMount, "tmpfs")?;
-    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
-    // there would be taken off in the root's stead.
-    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
-        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
-    }
+    let (top, masks) = first_mounts(layout.listed)?;
     let mut builder = Builder { top, settings, masks, covers: Vec::new(), foreign: None };
     for step in &layout.steps {
         builder.perform(step)?;
@@ -70,6 +63,19 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<(), Failure> {
     builder.enter()?;
     rustix::process::umask(umask);
     Ok(())
+}
+
+/// The new root, over `/`, and what masks are made of. Whether anything can be mounted at all shows here.
+pub fn first_mounts(listed: bool) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let top = tmpfs(if listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
+    let masks = masks().at(Stage::FirstMount, "tmpfs")?;
+    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
+    // there would be taken off in the root's stead.
+    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
+    }
+    Ok((top, masks))
 }
 
 struct Builder {

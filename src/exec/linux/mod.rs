@@ -1,6 +1,7 @@
 //! In: a manifest and a command, on Linux. Out: the command's end, after it ran in namespaces of its own, behind mounts that come from
 //! the decision function, Landlock and a system call filter.
 
+pub mod apart;
 mod build;
 mod confine;
 mod init;
@@ -12,6 +13,7 @@ mod seccomp;
 mod supervise;
 mod watch;
 
+use super::causes::Causes;
 use super::{Command, Note, Outcome, Refusal, Seatbelt};
 use crate::manifest::{Limits, Manifest, Network};
 use crate::plan::{
@@ -21,7 +23,7 @@ use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, keep_children, namespa
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
 use init::Init;
-use kernel::Causes;
+use kernel::Advice;
 use layout::{Kind, Layout};
 use placeholders::{Placeholders, StandIn, looks_like_one};
 use report::{Failure, Stage};
@@ -105,7 +107,7 @@ pub fn run(
     };
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     let forked =
-        clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, Causes::read()))?;
+        clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, &Causes::read()))?;
     let Forked::Parent { pid, pidfd } = forked else { init.run(uid, gid) };
     // Our copies of the child's ends, so that the pipes close with it.
     drop(init);
@@ -231,18 +233,19 @@ fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
 }
 
 fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
-    let mut pid_max = None;
-    // The kernel does not count root's processes (RLIMIT_NPROC, getrlimit(2)); the numbers of a pid namespace run out for everybody.
-    if let Some(limit) = manifest.limits.processes
-        && geteuid().is_root()
-    {
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        if !kernel::has_own_pid_max(&release) || !layout.has_proc() {
-            return Err(kernel::no_process_limit());
-        }
-        pid_max = Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES));
-    }
+    let pid_max = pid_max(manifest.limits.processes, layout)?;
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
+}
+
+/// The `kernel.pid_max` that holds a limit on processes, where nothing else does.
+fn pid_max(limit: Option<u64>, layout: &Layout) -> Result<Option<u64>, Advice> {
+    // The kernel does not count root's processes (RLIMIT_NPROC, getrlimit(2)); the numbers of a pid namespace run out for everybody.
+    let Some(limit) = limit.filter(|_| geteuid().is_root()) else { return Ok(None) };
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    if !kernel::has_own_pid_max(&release) || !layout.has_proc() {
+        return Err(kernel::no_process_limit());
+    }
+    Ok(Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES)))
 }
 
 fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
@@ -250,7 +253,7 @@ fn outcome(end: End, command: &Command, limits: &Limits, absent: &[Utf8PathBuf])
         End::Code(code) => Outcome::of(code).limited(limits),
         End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
         End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
-        End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
+        End::Failed(failure) => return Err(kernel::explain(&failure, &Causes::read())),
         End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         // Said, with where it was moved to, by whoever looks after such paths.

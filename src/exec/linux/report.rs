@@ -30,9 +30,13 @@ pub enum Stage {
     WorkingDirectory,
     /// execve(2) of the command itself.
     Exec,
+    /// Being told of changes; only where a wall is tried.
+    Watch,
+    /// A wall that was built and does not hold; only where one is tried.
+    Held,
 }
 
-const STAGES: [Stage; 17] = [
+const STAGES: [Stage; 19] = [
     Stage::User,
     Stage::FirstMount,
     Stage::Source,
@@ -50,6 +54,8 @@ const STAGES: [Stage; 17] = [
     Stage::Streams,
     Stage::WorkingDirectory,
     Stage::Exec,
+    Stage::Watch,
+    Stage::Held,
 ];
 
 /// A failed set-up.
