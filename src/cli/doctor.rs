@@ -58,6 +58,8 @@ fn apparmor() -> Exit {
             print(&profile);
             Exit::Clean
         }
-        Err(error) => fail(Exit::Failure, &error, Some("install the program at a path without special characters")),
+        Err(error) => {
+            fail(Exit::Failure, &error, Some("install the program at a path without special characters"))
+        }
     }
 }

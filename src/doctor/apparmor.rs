@@ -43,15 +43,21 @@ mod tests {
     #[test]
     fn names_the_program() {
         let profile = profile("/usr/local/bin/palisade".into()).unwrap();
-        assert!(profile.contains("\nprofile palisade /usr/local/bin/palisade flags=(unconfined) {\n  userns,\n"));
+        assert!(
+            profile.contains("\nprofile palisade /usr/local/bin/palisade flags=(unconfined) {\n  userns,\n")
+        );
         let line = profile.lines().find(|line| line.starts_with("abi")).unwrap();
         assert_eq!(line, "abi <abi/4.0>,");
-        assert!(super::profile("/opt/my tools/palisade".into()).unwrap().contains(" \"/opt/my tools/palisade\" "));
+        assert!(
+            super::profile("/opt/my tools/palisade".into()).unwrap().contains(" \"/opt/my tools/palisade\" ")
+        );
     }
 
     #[test]
     fn a_path_that_would_be_a_pattern_is_refused() {
-        for path in ["/opt/*/palisade", "/a{b,c}/palisade", "/a\"b", "/a\nb", "/@{HOME}/palisade", "palisade", "/a,b"] {
+        for path in
+            ["/opt/*/palisade", "/a{b,c}/palisade", "/a\"b", "/a\nb", "/@{HOME}/palisade", "palisade", "/a,b"]
+        {
             assert!(profile(path.into()).is_err(), "{path}");
         }
     }

@@ -3,6 +3,7 @@
 use super::observation::{Found, Missing, Observation, Observations, Setting, Wall};
 use super::trial::{Place, Trials};
 use crate::exec::apart::{self, Apart, Space};
+use crate::exec::causes::Cause;
 use crate::policy::System;
 use crate::sys::linux::Signals;
 
@@ -29,7 +30,11 @@ fn look() -> Observations {
     let given = user_namespace.is_ok();
     let inside = |wall, attempt: &dyn Fn() -> Tried| Observation {
         wall,
-        found: if given { found(attempt()) } else { Found::Untried("rests on the user namespace".to_owned()) },
+        found: if given {
+            found(attempt())
+        } else {
+            Found::Untried("rests on the user namespace".to_owned())
+        },
     };
     let alone = |wall, tried| Observation { wall, found: found(tried) };
     let place = Place::make();
@@ -69,6 +74,7 @@ fn look() -> Observations {
         name: cause.name(),
         fact: cause.fact(),
         meaning: cause.meaning().to_owned(),
+        always: matches!(cause, Cause::Wsl(_)),
     });
     Observations {
         system: System::Linux,

@@ -7,7 +7,7 @@ pub mod apparmor;
 mod json;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(target_os = "macos")]
+#[cfg(any(target_os = "macos", test))]
 mod macos;
 mod observation;
 mod report;

@@ -67,6 +67,8 @@ pub struct Setting {
     pub fact: String,
     /// What it means for a sandbox.
     pub meaning: String,
+    /// Whether it matters where nothing is missing too.
+    pub always: bool,
 }
 
 /// Everything that was seen.

@@ -79,7 +79,9 @@ impl Report {
             Verdict::AllBut(features) => {
                 let shown: Vec<&str> = features.iter().map(|feature| feature.shown()).collect();
                 let shown = match shown.as_slice() {
-                    [.., last] if shown.len() > 1 => format!("{} or {last}", shown[..shown.len() - 1].join(", ")),
+                    [.., last] if shown.len() > 1 => {
+                        format!("{} or {last}", shown[..shown.len() - 1].join(", "))
+                    }
                     _ => shown.concat(),
                 };
                 format!("this machine can enforce all profiles but those with {shown}")
@@ -101,7 +103,9 @@ fn line(wall: Wall, found: Found, root: bool) -> Line {
                 .filter(|(brought, _, _)| *brought > level)
                 .map(|(brought, linux, lost)| format!("ABI {brought}, Linux {linux}: {lost}"))
                 .collect(),
-            advice: Some("a newer kernel; all profiles are enforced meanwhile, by one wall less here".to_owned()),
+            advice: Some(
+                "a newer kernel; all profiles are enforced meanwhile, by one wall less here".to_owned(),
+            ),
             ..ok(format!("ABI {level} of {FULL_LANDLOCK}"))
         },
         Found::Missing(missing) => Line {
@@ -163,14 +167,17 @@ fn trial(trials: &Trials, verdict: &Verdict) -> Line {
             .unwrap_or(&trials.whole),
     };
     let lost = match verdict {
-        Verdict::AllBut(features) => features.iter().map(|known| format!("profiles with {}", known.shown())).collect(),
+        Verdict::AllBut(features) => {
+            features.iter().map(|known| format!("profiles with {}", known.shown())).collect()
+        }
         _ => vec![about.lost.to_owned()],
     };
     let (seen, advice) = match failed {
         Trial::Refused { message, help } => (format!("refused: {message}"), help.clone()),
-        Trial::Failed(what) => {
-            (what.clone(), Some("a wall that was built did not hold: please report this with the lines above".to_owned()))
-        }
+        Trial::Failed(what) => (
+            what.clone(),
+            Some("a wall that was built did not hold: please report this with the lines above".to_owned()),
+        ),
         Trial::Held | Trial::Untried => (about.tried.to_owned(), None),
     };
     Line { status: Status::Missing, lost, advice, ..held(&seen) }

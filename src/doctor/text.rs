@@ -12,11 +12,12 @@ impl Report {
     /// As text. No line is longer than 80 columns unless a word is.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for setting in &self.surroundings {
+        let complete = self.is_complete();
+        for setting in self.surroundings.iter().filter(|setting| setting.always || !complete) {
             let said = format!("note: {} ({})", shown(&setting.meaning), shown(&setting.fact));
             push_wrapped(&mut text, "", "      ", &said);
         }
-        if !self.surroundings.is_empty() {
+        if !text.is_empty() {
             text.push('\n');
         }
         for line in &self.lines {

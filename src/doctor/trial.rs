@@ -60,7 +60,10 @@ pub enum Trial {
     /// The command ran, and every wall that it leant against held.
     Held,
     /// The command did not run.
-    Refused { message: String, help: Option<String> },
+    Refused {
+        message: String,
+        help: Option<String>,
+    },
     /// It ran, and this did not hold; or it could not be told how it ended.
     Failed(String),
     Untried,
@@ -148,7 +151,10 @@ const READ_ONLY_PLACE: &str = "/usr/share";
 fn profile(features: &[Feature]) -> String {
     let has = |feature| features.contains(&feature);
     let mut statements = vec![
-        format!("root \"$workspace\" {}", if has(Feature::WritableRoot) { "read-write" } else { "read-only" }),
+        format!(
+            "root \"$workspace\" {}",
+            if has(Feature::WritableRoot) { "read-write" } else { "read-only" }
+        ),
         format!("network {}", if has(Feature::NetworkOff) { "off" } else { "all" }),
     ];
     for (feature, statement) in [
@@ -219,7 +225,9 @@ fn run(program: &Path, place: Option<&Place>, features: &[Feature]) -> Trial {
             ))
         }
         Ok((None, _)) => Trial::Failed("it was killed by a signal, or did not end".to_owned()),
-        Err(error) => Trial::Refused { message: format!("this program cannot be started again: {error}"), help: None },
+        Err(error) => {
+            Trial::Refused { message: format!("this program cannot be started again: {error}"), help: None }
+        }
     }
 }
 
@@ -254,7 +262,8 @@ fn finish(mut child: Child, input: &str) -> io::Result<(Option<i32>, String)> {
 
 /// What `run` says where it refuses: `palisade: …`, and `help: …` below.
 fn refusal(said: &str) -> Trial {
-    let after = |mark: &str| said.lines().find_map(|line| line.trim_start().strip_prefix(mark)).map(str::to_owned);
+    let after =
+        |mark: &str| said.lines().find_map(|line| line.trim_start().strip_prefix(mark)).map(str::to_owned);
     Trial::Refused {
         message: after("palisade: ").unwrap_or_else(|| first_line(said).to_owned()),
         help: after("help: "),

@@ -32,21 +32,29 @@ impl Wall {
             Self::UserNamespace => {
                 ("user-namespace", "user namespace", "this user mapped, a tmpfs mounted inside", ALL)
             }
-            Self::PidNamespace => ("pid-namespace", "pid namespace", "another than outside", ALL),
-            Self::NetworkNamespace => {
-                ("network-namespace", "network namespace", "another than outside", "profiles with `network off`")
+            Self::PidNamespace => ("pid-namespace", "pid namespace", "a new one, not the one outside", ALL),
+            Self::NetworkNamespace => (
+                "network-namespace",
+                "network namespace",
+                "a new one, not the one outside",
+                "profiles with `network off`",
+            ),
+            Self::IpcNamespace => ("ipc-namespace", "IPC namespace", "a new one, not the one outside", ALL),
+            Self::UtsNamespace => ("uts-namespace", "UTS namespace", "a new one, not the one outside", ALL),
+            Self::CgroupNamespace => {
+                ("cgroup-namespace", "cgroup namespace", "a new one, not the one outside", ALL)
             }
-            Self::IpcNamespace => ("ipc-namespace", "IPC namespace", "another than outside", ALL),
-            Self::UtsNamespace => ("uts-namespace", "UTS namespace", "another than outside", ALL),
-            Self::CgroupNamespace => ("cgroup-namespace", "cgroup namespace", "another than outside", ALL),
             Self::Mounts => ("mounts", "mounts", "a new root, read-only where it was made so", ALL),
             Self::Proc => ("proc", "fresh /proc", "shows the sandbox's processes only", ALL),
             Self::NestedNamespaces => {
                 ("nested-namespaces", "nested namespaces", "none can be made inside", ALL)
             }
-            Self::ProcessLimit => {
-                ("process-limit", "process limit", "starting more was refused", "profiles that limit `processes`")
-            }
+            Self::ProcessLimit => (
+                "process-limit",
+                "process limit",
+                "starting more was refused",
+                "profiles that limit `processes`",
+            ),
             Self::Privileges => ("privileges", "privileges", "no capability is left", ALL),
             Self::Landlock => ("landlock", "Landlock", "writing what is not granted was refused", ALL),
             Self::Filter => ("filter", "system call filter", "a call that it forbids was refused", ALL),

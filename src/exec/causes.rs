@@ -67,8 +67,12 @@ impl Cause {
             }
             Self::UsernsOff => "unprivileged user namespaces are switched off",
             Self::NoneAllowed => "no user namespace may be made here",
-            Self::Filtered => "a system call filter: whoever started this program decides which calls it may make",
-            Self::Sandboxed => "a sandbox that forbids another one in it, as palisade's own does: run palisade outside of it",
+            Self::Filtered => {
+                "a system call filter: whoever started this program decides which calls it may make"
+            }
+            Self::Sandboxed => {
+                "a sandbox that forbids another one in it, as palisade's own does: run palisade outside of it"
+            }
             Self::Container(_) => "a container: what it was started with decides what is there",
             Self::MaskedProc(_) => "a partly masked /proc: the kernel refuses a fresh one then",
             Self::Wsl(_) => {
@@ -103,7 +107,10 @@ impl Causes {
         let is = |path: &str, value: &str| text(path).is_some_and(|text| text.trim() == value);
         let status = text("/proc/self/status").unwrap_or_default();
         let has = |name: &str, value: &str| {
-            status.lines().filter_map(|line| line.split_once(':')).any(|(key, rest)| key == name && rest.trim() == value)
+            status
+                .lines()
+                .filter_map(|line| line.split_once(':'))
+                .any(|(key, rest)| key == name && rest.trim() == value)
         };
         let mut found = Vec::new();
         let mut add = |holds: bool, cause: Cause| {
@@ -119,7 +126,10 @@ impl Causes {
         add(sandboxed, Cause::Sandboxed);
         add(none_allowed && !sandboxed, Cause::NoneAllowed);
         add(filtered && !sandboxed, Cause::Filtered);
-        if let Some(file) = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"].into_iter().find(|file| exists(file)) {
+        if let Some(file) = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"]
+            .into_iter()
+            .find(|file| exists(file))
+        {
             add(true, Cause::Container(format!("`{file}` is there")));
         } else if let Some(value) = variable {
             add(true, Cause::Container(format!("$container is `{value}`")));
@@ -165,7 +175,8 @@ mod tests {
     use super::*;
 
     fn of(files: &[(&str, &str)], variable: Option<&str>) -> Vec<Cause> {
-        let text = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned());
+        let text =
+            |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned());
         Causes::of(&text, &|path| text(path).is_some(), variable.map(str::to_owned)).0
     }
 

@@ -18,6 +18,8 @@ mod macos;
 pub use command::{Command, Prepared};
 #[cfg(target_os = "linux")]
 pub use linux::apart;
+#[cfg(target_os = "macos")]
+pub use macos::SANDBOX_EXEC;
 pub use outcome::{Note, Outcome};
 pub use refusal::Refusal;
 

@@ -155,7 +155,11 @@ impl Apart {
         let layout = layout([("/proc", Mount::Proc)]);
         let pid_max = pid_max(Some(LIMIT), &layout).map_err(|Advice { message, help }| {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
-            Missing { error: format!("Linux {release}: kernel.pid_max is the host's, so not tried"), message, help }
+            Missing {
+                error: format!("Linux {release}: kernel.pid_max is the host's, so not tried"),
+                message,
+                help,
+            }
         })?;
         self.built(layout, pid_max, || {
             confine::limit(&Limits { processes: Some(LIMIT), ..Limits::default() })?;
@@ -249,7 +253,8 @@ impl Apart {
     /// A directory that stands where a protected path is missing, in a directory of this user's.
     pub fn placeholder(&self, directory: &Utf8Path) -> Tried {
         let path = directory.join("placeholder");
-        let made = self.attempt(Where::Child, || placeholders::try_at(&path).at(Stage::Target, path.as_str()));
+        let made =
+            self.attempt(Where::Child, || placeholders::try_at(&path).at(Stage::Target, path.as_str()));
         made.map_err(|missing| Missing {
             help: "an empty, locked directory must be able to stand there while a command runs: keep roots on another file system"
                 .to_owned(),
@@ -271,7 +276,12 @@ impl Apart {
     }
 
     /// Builds a layout in all namespaces that it needs, and leans against it inside.
-    fn built(&self, layout: Layout, pid_max: Option<u64>, lean: impl FnOnce() -> Result<(), Failure>) -> Tried {
+    fn built(
+        &self,
+        layout: Layout,
+        pid_max: Option<u64>,
+        lean: impl FnOnce() -> Result<(), Failure>,
+    ) -> Tried {
         let spaces = namespace::USER | namespace::MOUNT | namespace::PID;
         self.attempt(Where::Namespaces(spaces), || {
             self.enter()?;
@@ -294,7 +304,8 @@ impl Apart {
                     (*how).to_owned(),
                     Advice {
                         message: format!("a process that builds a wall {how}"),
-                        help: "a system call filter that kills, or a limit of this session, ended it".to_owned(),
+                        help: "a system call filter that kills, or a limit of this session, ended it"
+                            .to_owned(),
                     },
                 ),
             };
@@ -385,7 +396,9 @@ fn collect(pid: Pid, report: &OwnedFd) -> Result<(), Trouble> {
 fn another_namespace() -> io::Result<()> {
     match clone(namespace::USER)? {
         Forked::Child => exit_now(0),
-        Forked::Parent { pid, .. } => waitpid(Some(pid), WaitOptions::empty()).map(drop).map_err(io::Error::from),
+        Forked::Parent { pid, .. } => {
+            waitpid(Some(pid), WaitOptions::empty()).map(drop).map_err(io::Error::from)
+        }
     }
 }
 
@@ -398,7 +411,8 @@ fn watch(path: &Utf8Path) -> Result<Watch, Failure> {
 
 /// A root of these mounts.
 fn layout<const N: usize>(mounts: [(&str, Mount); N]) -> Layout {
-    let step = |(path, mount): (&str, Mount)| Step { path: path.into(), mount, create: true, restricts: false };
+    let step =
+        |(path, mount): (&str, Mount)| Step { path: path.into(), mount, create: true, restricts: false };
     Layout { steps: mounts.into_iter().map(step).collect(), listed: true, ..Layout::default() }
 }
 

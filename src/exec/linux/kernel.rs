@@ -47,7 +47,8 @@ pub fn clone_refused(error: &io::Error, causes: &Causes) -> Advice {
     match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EUSERS) => advice(
             format!("cannot create a user namespace ({code})"),
-            "/proc/sys/user/max_user_namespaces is 0 or used up, or this process is already inside a sandbox",
+            "/proc/sys/user/max_user_namespaces, or another limit beside it, is 0 or used up, or this process is already inside \
+             a sandbox",
         ),
         Some(libc::ENOSYS) if causes.has(&Cause::Sandboxed) => {
             advice(format!("cannot create namespaces (clone3: {code})"), SANDBOXED)
@@ -69,7 +70,8 @@ pub fn clone_refused(error: &io::Error, causes: &Causes) -> Advice {
     }
 }
 
-const SANDBOXED: &str = "this process is already inside a sandbox, which forbids another one in it; run palisade outside of it";
+const SANDBOXED: &str =
+    "this process is already inside a sandbox, which forbids another one in it; run palisade outside of it";
 
 const CONTAINER: &str = "a system call filter, as in Docker's default profile, forbids it; run the container with \
     `--security-opt seccomp=PROFILE` that allows clone3, mount and pivot_root and with \
@@ -89,7 +91,7 @@ fn no_user_namespace(error: &io::Error, causes: &Causes) -> Advice {
     } else if causes.has(&Cause::Filtered) || causes.is_container() {
         CONTAINER
     } else {
-        "a security module of this kernel, or how this program was started, forbids it; ask an administrator"
+        "a security module of this kernel, a chroot, or how this program was started forbids it; ask an administrator"
     };
     advice(message, help)
 }
@@ -112,7 +114,7 @@ pub fn setup_failed(failure: &Failure, causes: &Causes) -> Advice {
             no_user_namespace(&error, causes)
         }
         Stage::FirstMount if failure.errno == libc::ENOSYS => advice(
-            format!("cannot mount (fsopen: {code})"),
+            format!("cannot mount ({code})"),
             "Linux 5.12 or newer is needed, and no system call filter that forbids its way to mount",
         ),
         Stage::Proc if failure.errno == libc::EPERM => advice(
@@ -161,7 +163,9 @@ pub fn what_failed(failure: &Failure) -> String {
     }
     let code = code(&io::Error::from_raw_os_error(*errno));
     match stage {
-        Stage::Landlock if subject.parse::<u32>().is_ok_and(|version| version > 0) => format!("ABI {subject}"),
+        Stage::Landlock if subject.parse::<u32>().is_ok_and(|version| version > 0) => {
+            format!("ABI {subject}")
+        }
         Stage::Landlock => format!("landlock: {code}"),
         Stage::Filter => format!("seccomp: {code}"),
         stage => format!("{} {subject}: {code}", doing(*stage)),
@@ -265,14 +269,18 @@ mod tests {
         };
         for (errno, causes, expected) in [
             (libc::EPERM, Causes::from([Cause::AppArmor]), "(EPERM): AppArmor restricts it"),
-            (libc::EPERM, Causes::from([Cause::UsernsOff]), "kernel.unprivileged_userns_clone is 0; set it to 1"),
+            (
+                libc::EPERM,
+                Causes::from([Cause::UsernsOff]),
+                "kernel.unprivileged_userns_clone is 0; set it to 1",
+            ),
             (libc::EPERM, Causes::from([Cause::Chroot]), "is in a chroot"),
             (libc::EPERM, Causes::from([Cause::Filtered]), "Docker's default profile"),
             (libc::EPERM, Causes::from([Cause::Container("x".into())]), "Docker's default profile"),
             (libc::EPERM, Causes::default(), "a security module"),
             (libc::ENOSYS, Causes::default(), "(clone3: ENOSYS): a system call filter"),
             (libc::ENOSYS, Causes::from([Cause::Sandboxed]), "is already inside a sandbox"),
-            (libc::ENOSPC, Causes::default(), "(ENOSPC): /proc/sys/user/max_user_namespaces is 0"),
+            (libc::ENOSPC, Causes::default(), "(ENOSPC): /proc/sys/user/max_user_namespaces"),
             (libc::EAGAIN, Causes::default(), "(EAGAIN): a limit on processes"),
         ] {
             let said = said(errno, causes);

@@ -213,8 +213,11 @@ pub fn try_journal() -> Result<PathBuf, (Option<PathBuf>, io::Error)> {
     let Some(state) = state_directory() else {
         return Err((None, io::ErrorKind::NotFound.into()));
     };
-    let made: Vec<PathBuf> =
-        state.ancestors().take_while(|place| place.symlink_metadata().is_err()).map(Path::to_path_buf).collect();
+    let made: Vec<PathBuf> = state
+        .ancestors()
+        .take_while(|place| place.symlink_metadata().is_err())
+        .map(Path::to_path_buf)
+        .collect();
     let written = write_journal(&state, &[]).and_then(|(path, _)| std::fs::remove_file(path));
     for place in made {
         // Only what is empty, and was made just now.
