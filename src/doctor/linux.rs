@@ -46,16 +46,14 @@ fn look() -> Observations {
         inside(Wall::IpcNamespace, &|| apart.namespace(Space::Ipc)),
         inside(Wall::UtsNamespace, &|| apart.namespace(Space::Uts)),
         inside(Wall::CgroupNamespace, &|| apart.namespace(Space::Cgroup)),
+        alone(Wall::PathResolution, apart.path_resolution()),
         inside(Wall::Mounts, &|| apart.mounts()),
         inside(Wall::Proc, &|| apart.proc()),
         inside(Wall::NestedNamespaces, &|| apart.no_nested_namespaces()),
         inside(Wall::ProcessLimit, &|| apart.process_limit()),
         inside(Wall::Terminals, &|| apart.terminals()),
         inside(Wall::Privileges, &|| apart.privileges()),
-        Observation {
-            wall: Wall::Landlock,
-            found: apart.landlock().map_or_else(|missing| Found::Missing(told(missing)), Found::Level),
-        },
+        Observation { wall: Wall::Landlock, found: apart.landlock().map_or_else(told, Found::Level) },
         alone(Wall::Filter, apart.filter()),
         alone(Wall::Watch, apart.watch(directory)),
         inside(Wall::MountTable, &|| apart.mount_table()),
@@ -99,9 +97,10 @@ fn state(apart: &Apart) -> Found {
 }
 
 fn found(tried: Tried) -> Found {
-    tried.map_or_else(|missing| Found::Missing(told(missing)), |()| Found::Works)
+    tried.map_or_else(told, |()| Found::Works)
 }
 
-fn told(missing: apart::Missing) -> Missing {
-    Missing { error: missing.error, help: missing.help }
+fn told(missing: apart::Missing) -> Found {
+    let apart::Missing { error, help, untried } = missing;
+    if untried { Found::Untried(error) } else { Found::Missing(Missing { error, help }) }
 }

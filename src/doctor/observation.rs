@@ -12,6 +12,7 @@ pub enum Wall {
     IpcNamespace,
     UtsNamespace,
     CgroupNamespace,
+    PathResolution,
     Mounts,
     Proc,
     NestedNamespaces,

@@ -61,7 +61,12 @@ impl Report {
         let mut lines: Vec<Line> =
             walls.into_iter().map(|observation| line(observation.wall, observation.found, root)).collect();
         let verdict = verdict(&trials);
-        lines.push(trial(&trials, &verdict));
+        let mut last = trial(&trials, &verdict);
+        // What `exec` says is said of the wall already.
+        if lines.iter().any(|line| line.status == Status::Missing) {
+            last.advice = None;
+        }
+        lines.push(last);
         Self { system, surroundings, lines, verdict }
     }
 
@@ -103,9 +108,7 @@ fn line(wall: Wall, found: Found, root: bool) -> Line {
                 .filter(|(brought, _, _)| *brought > level)
                 .map(|(brought, linux, lost)| format!("ABI {brought}, Linux {linux}: {lost}"))
                 .collect(),
-            advice: Some(
-                "a newer kernel; all profiles are enforced meanwhile, by one wall less here".to_owned(),
-            ),
+            advice: Some("a newer kernel; until then the other walls hold this alone".to_owned()),
             ..ok(format!("ABI {level} of {FULL_LANDLOCK}"))
         },
         Found::Missing(missing) => Line {

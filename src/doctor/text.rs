@@ -1,12 +1,13 @@
 //! The report for people: a table of 80 columns, and the verdict below.
 
-use super::report::{Line, Report, Status};
+use super::report::{Line, Report};
 use crate::report::shown;
 use std::fmt::Write as _;
 
 const WIDTH: usize = 80;
-/// Where the third column begins.
-const INDENT: usize = 29;
+/// Where the second column begins, and the third.
+const STATUS: usize = 20;
+const SEEN: usize = 29;
 
 impl Report {
     /// As text. No line is longer than 80 columns unless a word is.
@@ -31,16 +32,12 @@ impl Report {
 
 fn push_line(text: &mut String, line: &Line) {
     let about = line.wall.about();
-    let first = format!("{:<19} {:<8} ", about.title, line.status.name());
-    let indent = " ".repeat(INDENT);
-    push_wrapped(text, &first, &indent, &shown(&line.seen));
-    for lost in &line.lost {
-        push_wrapped(text, &format!("{indent}lost: "), &format!("{indent}      "), &shown(lost));
-    }
-    if let Some(advice) = &line.advice
-        && line.status != Status::Ok
-    {
-        push_wrapped(text, &format!("{indent}do:   "), &format!("{indent}      "), &shown(advice));
+    let first = format!("{:<width$}{:<8} ", about.title, line.status.name(), width = STATUS);
+    push_wrapped(text, &first, &" ".repeat(SEEN), &shown(&line.seen));
+    let lost = line.lost.iter().map(|lost| ("lost:", lost));
+    for (name, said) in lost.chain(line.advice.iter().map(|advice| ("do:", advice))) {
+        let (first, rest) = (format!("{:STATUS$}{name:<6}", ""), " ".repeat(STATUS + 6));
+        push_wrapped(text, &first, &rest, &shown(said));
     }
 }
 
@@ -49,6 +46,7 @@ fn push_wrapped(text: &mut String, first: &str, rest: &str, said: &str) {
         .initial_indent(first)
         .subsequent_indent(rest)
         .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     let _ = writeln!(text, "{}", textwrap::fill(said, options));
 }

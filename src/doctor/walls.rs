@@ -44,6 +44,7 @@ impl Wall {
             Self::CgroupNamespace => {
                 ("cgroup-namespace", "cgroup namespace", "a new one, not the one outside", ALL)
             }
+            Self::PathResolution => ("path-resolution", "path resolution", "a symlink was not followed", ALL),
             Self::Mounts => ("mounts", "mounts", "a new root, read-only where it was made so", ALL),
             Self::Proc => ("proc", "fresh /proc", "shows the sandbox's processes only", ALL),
             Self::NestedNamespaces => {

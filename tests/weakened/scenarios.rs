@@ -30,7 +30,7 @@ const fn case(
 const ALL: &[&str] = &["bare"];
 const WATCHED: &[&str] = &["writable-root", "denial"];
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 19] = [
     case(
         "docker",
         "user-namespace",
@@ -53,6 +53,7 @@ const CASES: [Case; 18] = [
         "cannot create a user namespace (EPERM)",
     ),
     case("fsopen-enosys", "user-namespace", "mounting tmpfs: ENOSYS", ALL, "cannot mount (ENOSYS)"),
+    case("openat2-enosys", "path-resolution", "openat2 /: ENOSYS", ALL, "(openat2: ENOSYS)"),
     case("open_tree-eperm", "mounts", "opening /usr: EPERM", ALL, "cannot build the sandbox: "),
     case("mount_setattr-enosys", "user-namespace", "mounting tmpfs: ENOSYS", ALL, "cannot mount (ENOSYS)"),
     case(
@@ -106,6 +107,7 @@ pub fn trials() -> Vec<Trial> {
         add("no-temporary-directory", Box::new(nowhere_to_try));
         add("few-files", Box::new(few_files));
         add("inside a sandbox", Box::new(nested));
+        add("the AppArmor profile", Box::new(apparmor));
         // The kernel does not count root's processes.
         if uid != 0 {
             add("no-processes", Box::new(no_processes));
@@ -208,7 +210,12 @@ fn no_processes(world: &World) {
     let report = world.doctor("no-processes");
     assert_eq!((report.code, report.enforces()), (1, "nothing"), "{}", report.json);
     assert_eq!(report.wall("user-namespace")["seen"], "clone3: EAGAIN");
-    assert_eq!(report.wall("filter")["seen"], "fork: EAGAIN");
+    for (wall, seen) in [("landlock", "fork: EAGAIN"), ("filter", "fork: EAGAIN")] {
+        assert_eq!(
+            (&report.wall(wall)["status"], &report.wall(wall)["seen"]),
+            (&"untried".into(), &seen.into())
+        );
+    }
     agree(world, "no-processes", &report);
     let ran = world.exec("no-processes", "bare");
     assert!(ran.err.contains("cannot start a process (EAGAIN)\n  help: a limit on processes"), "{}", ran.err);
@@ -233,9 +240,18 @@ fn nested(world: &World) {
     assert!(wall["advice"].as_str().unwrap().contains("already inside a sandbox"), "{wall}");
     let settings = report.json["surroundings"].as_array().unwrap();
     assert!(settings.iter().any(|setting| setting["name"] == "sandboxed"), "{settings:?}");
-    // Landlock and filters can be stacked: they are tried all the same.
-    assert_eq!(report.wall("landlock")["status"], "ok", "{}", report.json);
+    assert_eq!(report.wall("path-resolution")["seen"], "openat2 /: ENOSYS");
+    // Filters can be stacked: they are tried all the same.
     assert_eq!(report.wall("filter")["status"], "ok", "{}", report.json);
+    assert!(report.wall("trial")["seen"].as_str().unwrap().contains("openat2"), "{}", report.json);
     let text = inside("doctor");
     assert!(text.out.starts_with("note: "), "{}", text.out);
+}
+
+fn apparmor(world: &World) {
+    let ran = world.palisade("nothing", &["doctor", "--apparmor"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let line = format!("profile palisade {} flags=(unconfined) {{", world.program());
+    assert!(ran.out.lines().any(|said| said == line), "{}", ran.out);
+    assert_eq!(world.palisade("nothing", &["doctor", "--apparmor", "--format", "json"]).code, Some(2));
 }

@@ -29,6 +29,7 @@ pub fn run(name: &str, program: &str, arguments: &[String]) -> ExitCode {
         "clone3-eperm" => fail(libc::EPERM, &[libc::SYS_clone3]),
         "fsopen-eperm" => fail(libc::EPERM, &[libc::SYS_fsopen]),
         "fsopen-enosys" => fail(libc::ENOSYS, &[libc::SYS_fsopen]),
+        "openat2-enosys" => fail(libc::ENOSYS, &[libc::SYS_openat2]),
         "open_tree-eperm" => fail(libc::EPERM, &[libc::SYS_open_tree]),
         "mount_setattr-enosys" => fail(libc::ENOSYS, &[libc::SYS_mount_setattr]),
         "pivot_root-eperm" => fail(libc::EPERM, &[libc::SYS_pivot_root]),

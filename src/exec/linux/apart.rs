@@ -16,7 +16,7 @@ use crate::sys::linux::{
 use camino::Utf8Path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, StatVfsMountFlags, mkdir, open, statvfs};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, mkdir, open, openat2, statvfs};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::{
@@ -39,10 +39,10 @@ const MANY: usize = 512;
 pub struct Missing {
     /// What was called and the kernel's own error.
     pub error: String,
-    /// What `exec` says of it.
-    pub message: String,
-    /// What to do.
+    /// What to do, as `exec` says it.
     pub help: String,
+    /// No process could be started that would have tried, which says nothing of the wall.
+    pub untried: bool,
 }
 
 type Tried = Result<(), Missing>;
@@ -111,6 +111,20 @@ impl Apart {
         })
     }
 
+    /// Opening paths without following a symlink on the way, which every mount rests on.
+    pub fn path_resolution(&self) -> Tried {
+        self.attempt(Where::Child, || {
+            let open = |path| {
+                let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+                openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
+            };
+            open("/").at(Stage::Resolution, "/")?;
+            // A link of every Linux.
+            let followed = open("/proc/self/stat");
+            held(followed.err() == Some(Errno::LOOP), "a symlink was followed where none may be")
+        })
+    }
+
     /// Detached mounts with attributes, moved into a new root, which is entered.
     pub fn mounts(&self) -> Tried {
         let bind = Mount::Bind { kind: Bound::Directory, write: false, run: false };
@@ -153,13 +167,10 @@ impl Apart {
     pub fn process_limit(&self) -> Tried {
         const LIMIT: u64 = 8;
         let layout = layout([("/proc", Mount::Proc)]);
-        let pid_max = pid_max(Some(LIMIT), &layout).map_err(|Advice { message, help }| {
+        let pid_max = pid_max(Some(LIMIT), &layout).map_err(|Advice { help, .. }| {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
-            Missing {
-                error: format!("Linux {release}: kernel.pid_max is the host's, so not tried"),
-                message,
-                help,
-            }
+            let error = format!("Linux {release}: kernel.pid_max is the host's, so not tried");
+            Missing { error, help, untried: false }
         })?;
         self.built(layout, pid_max, || {
             confine::limit(&Limits { processes: Some(LIMIT), ..Limits::default() })?;
@@ -234,7 +245,7 @@ impl Apart {
             let _ = std::fs::remove_dir(&path);
             held(told, "a watched directory changed and nothing was told")
         });
-        watched.map_err(|missing| Missing { help: WATCH.to_owned(), ..missing })
+        watched.map_err(|missing| missing.help(WATCH))
     }
 
     /// Being told of changes in a mount table, as of a protected path that was replaced.
@@ -255,11 +266,7 @@ impl Apart {
         let path = directory.join("placeholder");
         let made =
             self.attempt(Where::Child, || placeholders::try_at(&path).at(Stage::Target, path.as_str()));
-        made.map_err(|missing| Missing {
-            help: "an empty, locked directory must be able to stand there while a command runs: keep roots on another file system"
-                .to_owned(),
-            ..missing
-        })
+        made.map_err(|missing| missing.help(PLACEHOLDER))
     }
 
     /// Where runs keep their records.
@@ -292,36 +299,36 @@ impl Apart {
 
     fn attempt(&self, place: Where, part: impl FnOnce() -> Result<(), Failure>) -> Tried {
         self.child(place, part).map_err(|trouble| {
-            let (error, Advice { message, help }) = match &trouble {
-                Trouble::Start(error) => {
-                    let call = if matches!(place, Where::Child) { "fork" } else { "clone3" };
-                    (format!("{call}: {}", kernel::code(error)), kernel::clone_refused(error, &self.causes))
+            let (error, help) = match &trouble {
+                Trouble::Start(call, error) => {
+                    let advice = kernel::clone_refused(error, &self.causes);
+                    (format!("{call}: {}", kernel::code(error)), advice.help)
                 }
                 Trouble::Setup(failure) => {
-                    (kernel::what_failed(failure), kernel::setup_failed(failure, &self.causes))
+                    (kernel::what_failed(failure), kernel::setup_failed(failure, &self.causes).help)
                 }
                 Trouble::Ended(how) => (
-                    (*how).to_owned(),
-                    Advice {
-                        message: format!("a process that builds a wall {how}"),
-                        help: "a system call filter that kills, or a limit of this session, ended it"
-                            .to_owned(),
-                    },
+                    format!("the process that tried it {how}"),
+                    "a system call filter that kills, or a limit of this session, ended it".to_owned(),
                 ),
             };
-            Missing { error, message, help }
+            // That there are no namespaces is what was asked.
+            let untried = matches!((place, &trouble), (Where::Child, Trouble::Start(..)));
+            Missing { error, help, untried }
         })
     }
 
     /// Runs a part of the set-up in a child and waits for its end.
     fn child(&self, place: Where, part: impl FnOnce() -> Result<(), Failure>) -> Result<(), Trouble> {
-        let (report, tell) = pipe().map_err(Trouble::Start)?;
+        let (report, tell) = pipe().map_err(|error| Trouble::Start("pipe2", error))?;
         let child = match place {
-            Where::Child => fork().map_err(Trouble::Start)?,
-            Where::Namespaces(spaces) => match clone(spaces).map_err(Trouble::Start)? {
-                Forked::Child => None,
-                Forked::Parent { pid, .. } => Some(pid),
-            },
+            Where::Child => fork().map_err(|error| Trouble::Start("fork", error))?,
+            Where::Namespaces(spaces) => {
+                match clone(spaces).map_err(|error| Trouble::Start("clone3", error))? {
+                    Forked::Child => None,
+                    Forked::Parent { pid, .. } => Some(pid),
+                }
+            }
         };
         let Some(pid) = child else { run(part, &tell) };
         drop(tell);
@@ -335,12 +342,22 @@ impl Default for Apart {
     }
 }
 
-const WATCH: &str = "`fs.dir-notify-enable` must be 1, and the kernel built with CONFIG_DNOTIFY: without a watch, a \
-    replacement on the host would go unnoticed";
+impl Missing {
+    /// Says what to do about what was tried.
+    fn help(self, help: &str) -> Self {
+        if self.untried { self } else { Self { help: help.to_owned(), ..self } }
+    }
+}
+
+const WATCH: &str = "set `fs.dir-notify-enable` to 1; the kernel must be built with CONFIG_DNOTIFY";
+
+const PLACEHOLDER: &str =
+    "keep roots on a file system where an empty directory can be made, locked and removed";
 
 /// Why a part of a sandbox could not be built.
 enum Trouble {
-    Start(io::Error),
+    /// The system call that was to start the child, and its error.
+    Start(&'static str, io::Error),
     Setup(Failure),
     Ended(&'static str),
 }

@@ -63,11 +63,27 @@ pub fn clone_refused(error: &io::Error, causes: &Causes) -> Advice {
             format!("cannot start a process ({code})"),
             "a limit on processes is reached: `ulimit -u`, or that of the container or unit; raise it",
         ),
+        Some(libc::EMFILE | libc::ENFILE) => advice(
+            format!("cannot start a process ({code})"),
+            "a limit on open files is reached: `ulimit -n`; raise it",
+        ),
         _ => advice(
             format!("cannot create namespaces (clone3: {code})"),
             "the kernel has no room for another process or namespace",
         ),
     }
+}
+
+/// openat2(2) is not there, with which paths are opened without following a symlink.
+pub fn no_path_resolution(code: &str, causes: &Causes) -> Advice {
+    let help = if causes.has(&Cause::Sandboxed) {
+        SANDBOXED
+    } else if causes.has(&Cause::Filtered) || causes.is_container() {
+        "a system call filter forbids it, as those of old container runtimes do; run a newer one, or allow openat2"
+    } else {
+        "Linux 5.19 or newer is needed"
+    };
+    advice(format!("cannot open paths without following symlinks (openat2: {code})"), help)
 }
 
 const SANDBOXED: &str =
@@ -117,6 +133,7 @@ pub fn setup_failed(failure: &Failure, causes: &Causes) -> Advice {
             format!("cannot mount ({code})"),
             "Linux 5.12 or newer is needed, and no system call filter that forbids its way to mount",
         ),
+        Stage::Resolution => no_path_resolution(&code, causes),
         Stage::Proc if failure.errno == libc::EPERM => advice(
             "cannot mount a fresh /proc (EPERM)".into(),
             "the outer /proc is partly masked, as in a container; use `--security-opt systempaths=unconfined` (docker) \
@@ -158,15 +175,11 @@ pub fn setup_failed(failure: &Failure, causes: &Causes) -> Advice {
 /// The system call and its error, for a table.
 pub fn what_failed(failure: &Failure) -> String {
     let Failure { stage, errno, subject } = failure;
-    if *stage == Stage::Held || *errno == 0 {
-        return subject.clone();
-    }
     let code = code(&io::Error::from_raw_os_error(*errno));
     match stage {
-        Stage::Landlock if subject.parse::<u32>().is_ok_and(|version| version > 0) => {
-            format!("ABI {subject}")
-        }
-        Stage::Landlock => format!("landlock: {code}"),
+        Stage::Landlock if subject.parse::<u32>().is_ok() && *errno == 0 => format!("ABI {subject}"),
+        Stage::Landlock if subject == "0" => format!("landlock: {code}"),
+        _ if *errno == 0 => subject.clone(),
         Stage::Filter => format!("seccomp: {code}"),
         stage => format!("{} {subject}: {code}", doing(*stage)),
     }
@@ -189,6 +202,7 @@ fn doing(stage: Stage) -> &'static str {
         Stage::WorkingDirectory => "entering",
         Stage::Exec => "running",
         Stage::Watch => "watching",
+        Stage::Resolution => "openat2",
         Stage::Held => "looking at",
     }
 }
@@ -295,6 +309,8 @@ mod tests {
             (libc::EOPNOTSUPP, "0", "Landlock is missing (EOPNOTSUPP)"),
             (0, "1", "Landlock is too old (ABI 1, need 2)"),
             (0, "0", "Landlock is too old (ABI 0, need 2)"),
+            (0, "it was not enforced", "Landlock is missing or too old (it was not enforced)"),
+            (libc::ENOSYS, "/", "Landlock cannot be used: `/`: ENOSYS"),
         ] {
             let refusal = explain(&failure(Stage::Landlock, errno, subject), &Causes::default());
             assert_eq!(refusal.to_string(), expected);

@@ -165,6 +165,11 @@ fn quarantine(path: &Utf8Path) -> Option<Note> {
     Some(Note { message, help: Some(help) })
 }
 
+/// Paths cannot be opened as walls need it (openat2(2)).
+pub fn no_path_resolution(error: &io::Error) -> Refusal {
+    kernel::no_path_resolution(&kernel::code(error), &Causes::read()).into()
+}
+
 fn namespaces(network: Network) -> u64 {
     use namespace::{CGROUP, IPC, MOUNT, NET, PID, USER, UTS};
     let net = if network == Network::Off { NET } else { 0 };

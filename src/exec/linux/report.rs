@@ -32,11 +32,13 @@ pub enum Stage {
     Exec,
     /// Being told of changes; only where a wall is tried.
     Watch,
+    /// Opening a path without following symlinks; only where a wall is tried.
+    Resolution,
     /// A wall that was built and does not hold; only where one is tried.
     Held,
 }
 
-const STAGES: [Stage; 19] = [
+const STAGES: [Stage; 20] = [
     Stage::User,
     Stage::FirstMount,
     Stage::Source,
@@ -55,6 +57,7 @@ const STAGES: [Stage; 19] = [
     Stage::WorkingDirectory,
     Stage::Exec,
     Stage::Watch,
+    Stage::Resolution,
     Stage::Held,
 ];
 
