@@ -145,6 +145,16 @@ fn a_mac() {
     snapshot("mac-in-a-sandbox", &report);
 }
 
+/// A wall that is built and does not hold: `exec` starts, and nothing is promised.
+#[test]
+fn a_wall_that_does_not_hold() {
+    let broken = Found::Broken("what Landlock was not told to allow can be written".into());
+    let report = Report::of(observations(&[(Wall::Landlock, broken)], held()));
+    assert_eq!(report.verdict, Verdict::Broken);
+    assert_eq!(report.json()["verdict"]["enforces"], "nothing");
+    snapshot("broken", &report);
+}
+
 /// A note that matters always is said where nothing is missing too, others are not.
 #[test]
 fn surroundings_are_said_where_they_matter() {
@@ -168,22 +178,31 @@ fn complete_means_all_of_it() {
     assert!(complete(Found::Works, held()));
     assert!(!complete(missing("x", "y"), held()));
     assert!(!complete(Found::Untried("x".into()), held()));
+    assert!(!complete(Found::Broken("x".into()), held()));
     assert!(!complete(Found::Works, failed(refused("x", "y"))));
-    assert!(!complete(Found::Works, failed(Trial::Failed("a denied file could be read".into()))));
+    assert!(!complete(Found::Works, failed(Trial::Broken("a denied file could be read".into()))));
     assert!(Report::of(observations(&[(Wall::Landlock, Found::Level(2))], held())).is_complete());
 }
 
 /// Of all ends of the trials, only those in which the whole held promise everything.
 #[test]
 fn the_verdict_promises_no_more_than_was_tried() {
-    let ends = [Trial::Held, refused("x", "y"), Trial::Failed("z".into()), Trial::Untried];
+    let ends = [
+        Trial::Held,
+        refused("x", "y"),
+        Trial::Failed("z".into()),
+        Trial::Broken("b".into()),
+        Trial::Untried,
+    ];
     for whole in &ends {
         for bare in ends.iter().map(Some).chain([None]) {
             for one in &ends {
                 for other in &ends {
                     let features = vec![(Feature::Denial, one.clone()), (Feature::NetworkOff, other.clone())];
                     let trials = Trials { whole: whole.clone(), bare: bare.cloned(), features };
+                    let broken = trials.all().any(|trial| matches!(trial, Trial::Broken(_)));
                     let report = Report::of(observations(&[], trials));
+                    assert_eq!(report.verdict == Verdict::Broken, broken);
                     let untried = [one, other].contains(&&Trial::Untried);
                     match &report.verdict {
                         Verdict::Every => assert!(*whole == Trial::Held && !untried),
@@ -196,6 +215,7 @@ fn the_verdict_promises_no_more_than_was_tried() {
                                     || but.contains(&Feature::Denial)
                             );
                         }
+                        Verdict::Broken => {}
                         Verdict::Nothing => assert!(*whole != Trial::Held && bare != Some(&Trial::Held)),
                     }
                     assert!(report.text().trim_end().replace('\n', " ").ends_with(&report.sentence()));

@@ -14,7 +14,7 @@ impl Report {
         let (enforces, but) = match &self.verdict {
             Verdict::Every => ("every", Vec::new()),
             Verdict::AllBut(features) => ("all-but", features.iter().map(|feature| feature.name()).collect()),
-            Verdict::Nothing => ("nothing", Vec::new()),
+            Verdict::Nothing | Verdict::Broken => ("nothing", Vec::new()),
         };
         let surroundings: Vec<Value> = self
             .surroundings

@@ -2,7 +2,7 @@
 
 use super::observation::{Found, Missing, Observation, Observations, Setting, Wall};
 use super::trial::{Place, Trials};
-use crate::exec::apart::{self, Apart, Space};
+use crate::exec::apart::{self, Apart, How, Space};
 use crate::exec::causes::Cause;
 use crate::policy::System;
 use crate::sys::linux::Signals;
@@ -101,6 +101,10 @@ fn found(tried: Tried) -> Found {
 }
 
 fn told(missing: apart::Missing) -> Found {
-    let apart::Missing { error, help, untried } = missing;
-    if untried { Found::Untried(error) } else { Found::Missing(Missing { error, help }) }
+    let apart::Missing { error, help, how } = missing;
+    match how {
+        How::Refused => Found::Missing(Missing { error, help }),
+        How::Broken => Found::Broken(error),
+        How::Untried => Found::Untried(error),
+    }
 }

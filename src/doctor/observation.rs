@@ -40,6 +40,8 @@ pub enum Found {
     /// Landlock's version.
     Level(u32),
     Missing(Missing),
+    /// It was built, and this shows that it does not hold.
+    Broken(String),
     /// It could not be tried, and why.
     Untried(String),
 }

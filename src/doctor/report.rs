@@ -45,6 +45,8 @@ pub enum Verdict {
     /// Every profile without these.
     AllBut(Vec<Feature>),
     Nothing,
+    /// A wall that was built does not hold, which `exec` does not see.
+    Broken,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +60,14 @@ pub struct Report {
 impl Report {
     pub fn of(observations: Observations) -> Self {
         let Observations { system, root, surroundings, walls, trials } = observations;
+        let broken = walls.iter().any(|observation| matches!(observation.found, Found::Broken(_)));
         let mut lines: Vec<Line> =
             walls.into_iter().map(|observation| line(observation.wall, observation.found, root)).collect();
-        let verdict = verdict(&trials);
+        let verdict = if broken || trials.all().any(|trial| matches!(trial, Trial::Broken(_))) {
+            Verdict::Broken
+        } else {
+            verdict(&trials)
+        };
         let mut last = trial(&trials, &verdict);
         // What `exec` says is said of the wall already.
         if lines.iter().any(|line| line.status == Status::Missing) {
@@ -81,6 +88,9 @@ impl Report {
         match &self.verdict {
             Verdict::Every => "this machine can enforce every profile".to_owned(),
             Verdict::Nothing => "this machine can enforce nothing: `exec` refuses every profile".to_owned(),
+            Verdict::Broken => {
+                "this machine can enforce nothing: a wall does not hold, and `exec` cannot see it".to_owned()
+            }
             Verdict::AllBut(features) => {
                 let shown: Vec<&str> = features.iter().map(|feature| feature.shown()).collect();
                 let shown = match shown.as_slice() {
@@ -121,9 +131,18 @@ fn line(wall: Wall, found: Found, root: bool) -> Line {
             advice: Some(missing.help),
             ..ok(missing.error)
         },
+        Found::Broken(what) => Line {
+            status: Status::Missing,
+            lost: vec![about.lost.to_owned()],
+            advice: Some(REPORT.to_owned()),
+            ..ok(what)
+        },
         Found::Untried(why) => Line { status: Status::Untried, ..ok(why) },
     }
 }
+
+/// What to do where a wall that was built does not hold.
+const REPORT: &str = "run no command here, and report this with the version of the kernel or of macOS";
 
 fn verdict(trials: &Trials) -> Verdict {
     let untried: Vec<Feature> =
@@ -150,15 +169,23 @@ fn trial(trials: &Trials, verdict: &Verdict) -> Line {
         lost: Vec::new(),
         advice: None,
     };
+    let not_held = |trial: &&Trial| !matches!(trial, Trial::Held | Trial::Untried);
     let failed = match verdict {
         Verdict::Every => return held(about.tried),
+        Verdict::Broken => match trials.all().find(|trial| matches!(trial, Trial::Broken(_))) {
+            Some(trial) => trial,
+            None if trials.whole == Trial::Held => {
+                return held("a command ran in it; see above what does not hold");
+            }
+            None => &trials.whole,
+        },
         Verdict::Nothing => trials.bare.as_ref().unwrap_or(&trials.whole),
         Verdict::AllBut(_) if trials.whole == Trial::Held => {
             return Line {
                 status: Status::Untried,
-                lost: Vec::new(),
                 advice: Some(
-                    "set TMPDIR to a directory of your own, so that a writable root and a denial can be tried".to_owned(),
+                    "set TMPDIR to a directory of your own, so that a writable root and a denial can be tried"
+                        .to_owned(),
                 ),
                 ..held("no directory could be made for the rest of it")
             };
@@ -166,7 +193,7 @@ fn trial(trials: &Trials, verdict: &Verdict) -> Line {
         Verdict::AllBut(features) => features
             .iter()
             .filter_map(|known| feature(trials, *known))
-            .find(|trial| !matches!(trial, Trial::Held | Trial::Untried))
+            .find(not_held)
             .unwrap_or(&trials.whole),
     };
     let lost = match verdict {
@@ -177,10 +204,8 @@ fn trial(trials: &Trials, verdict: &Verdict) -> Line {
     };
     let (seen, advice) = match failed {
         Trial::Refused { message, help } => (format!("refused: {message}"), help.clone()),
-        Trial::Failed(what) => (
-            what.clone(),
-            Some("a wall that was built did not hold: please report this with the lines above".to_owned()),
-        ),
+        Trial::Broken(what) => (what.clone(), Some(REPORT.to_owned())),
+        Trial::Failed(what) => (what.clone(), Some("please report this with the lines above".to_owned())),
         Trial::Held | Trial::Untried => (about.tried.to_owned(), None),
     };
     Line { status: Status::Missing, lost, advice, ..held(&seen) }

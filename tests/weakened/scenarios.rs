@@ -104,6 +104,9 @@ pub fn trials() -> Vec<Trial> {
             add(case.weakness, Box::new(|world| check(world, case)));
         }
         add("nothing", Box::new(whole));
+        for (weakness, wall) in [("landlock-pretended", "landlock"), ("seccomp-pretended", "filter")] {
+            add(weakness, Box::new(move |world| pretended(world, weakness, wall)));
+        }
         add("no-temporary-directory", Box::new(nowhere_to_try));
         add("few-files", Box::new(few_files));
         add("inside a sandbox", Box::new(nested));
@@ -151,7 +154,8 @@ fn check(world: &World, case: &Case) {
     let text = world.palisade(case.weakness, &["doctor"]);
     assert_eq!(text.code, Some(report.code));
     for line in text.out.lines() {
-        assert!(line.chars().count() <= 80, "{line}");
+        // A path is not broken.
+        assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{line}");
     }
     let sentence = report.json["verdict"]["sentence"].as_str().unwrap();
     let unwrapped = text.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -176,6 +180,19 @@ fn whole(world: &World) {
     untouched(world);
     assert!(world.names("home").is_empty(), "{:?}", world.names("home"));
     agree(world, "nothing", &report);
+}
+
+/// A kernel that takes a wall and does not keep it: no error tells, and only leaning against the wall does.
+fn pretended(world: &World, weakness: &str, wall: &str) {
+    let report = world.doctor(weakness);
+    assert_eq!((report.code, report.enforces()), (1, "nothing"), "{}", report.json);
+    assert_eq!(report.wall(wall)["status"], "missing", "{}", report.json);
+    assert!(
+        report.json["verdict"]["sentence"].as_str().unwrap().contains("does not hold"),
+        "{}",
+        report.json
+    );
+    untouched(world);
 }
 
 /// Where no directory can be made, what needs one is not tried and nothing is promised of it.

@@ -18,7 +18,17 @@ pub fn run(name: &str, program: &str, arguments: &[String]) -> ExitCode {
     let mut command = Command::new(program);
     command.args(arguments);
     if let Some(version) = name.strip_prefix("landlock-abi-") {
-        return with_landlock(version.parse().unwrap(), &mut command);
+        // Flag 1 asks for the version (landlock_create_ruleset(2)).
+        let asks = (libc::SYS_landlock_create_ruleset, 2, 1);
+        return pretend(asks, version.parse().unwrap(), &mut command);
+    }
+    match name {
+        "landlock-pretended" => return pretend((libc::SYS_landlock_restrict_self, 1, 0), 0, &mut command),
+        "seccomp-pretended" => {
+            let sets = (libc::SYS_seccomp, 0, libc::SECCOMP_SET_MODE_FILTER);
+            return pretend(sets, 0, &mut command);
+        }
+        _ => {}
     }
     match name {
         "nothing" => {}
@@ -114,18 +124,19 @@ fn limit(resource: Resource, limit: u64) {
     setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) }).unwrap();
 }
 
-/// Runs a program on a kernel that says it has this version of Landlock: whoever asks is answered here.
-fn with_landlock(version: i64, command: &mut Command) -> ExitCode {
+/// Runs a program on a kernel that answers a system call, where one argument has one value, without doing anything: whoever makes the
+/// call is answered here.
+fn pretend(call: (i64, u32, u32), result: i64, command: &mut Command) -> ExitCode {
     rustix::thread::set_no_new_privs(true).unwrap();
-    // Flag 1 asks for the version (landlock_create_ruleset(2)).
-    let listener = raw::ask_about(libc::SYS_landlock_create_ruleset, 2, 1).unwrap();
+    let (number, argument, value) = call;
+    let listener = raw::ask_about(number, argument, value).unwrap();
     let mut child = command.spawn().unwrap();
     loop {
         let patience = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
         let asked = poll(&mut [PollFd::new(&listener, PollFlags::IN)], Some(&patience)).unwrap();
         if asked > 0 {
             // Whoever asked may have gone in the meantime.
-            let _ = raw::answer(&listener, version);
+            let _ = raw::answer(&listener, result);
         }
         if let Some(status) = child.try_wait().unwrap() {
             return ExitCode::from(status.code().unwrap() as u8);

@@ -39,13 +39,7 @@ pub fn walls(seen: &Seen) -> Vec<Observation> {
             Found::Untried("rests on sandbox-exec".to_owned()),
         ),
         Ok(Some(0)) => (Found::Works, Found::Works),
-        Ok(Some(45)) => (
-            Found::Works,
-            missing(
-                "a denied file could be read".to_owned(),
-                "this macOS does not keep what sandbox-exec applies: please report it with its version",
-            ),
-        ),
+        Ok(Some(45)) => (Found::Works, Found::Broken("a denied file could be read".to_owned())),
         // EX_OSERR of sysexits(3), which it also ends with where this process is in a sandbox.
         Ok(Some(71)) => (
             Found::Works,
@@ -114,7 +108,7 @@ mod tests {
             error(&nested[1]),
             "sandbox-exec ended with 71: sandbox-exec: sandbox_apply: Operation not permitted"
         );
-        assert!(error(&seen(Ok(Some(45)), "")[1]).contains("could be read"));
+        assert_eq!(seen(Ok(Some(45)), "")[1], Found::Broken("a denied file could be read".into()));
         assert!(error(&seen(Ok(Some(65)), "x")[1]).contains("ended with 65: x"));
         assert!(error(&seen(Ok(None), "")[1]).contains("was killed"));
     }

@@ -41,8 +41,18 @@ pub struct Missing {
     pub error: String,
     /// What to do, as `exec` says it.
     pub help: String,
+    pub how: How,
+}
+
+/// In which way a wall is not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// The kernel refused it.
+    Refused,
+    /// The kernel took it, and it does not hold.
+    Broken,
     /// No process could be started that would have tried, which says nothing of the wall.
-    pub untried: bool,
+    Untried,
 }
 
 type Tried = Result<(), Missing>;
@@ -170,7 +180,7 @@ impl Apart {
         let pid_max = pid_max(Some(LIMIT), &layout).map_err(|Advice { help, .. }| {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
             let error = format!("Linux {release}: kernel.pid_max is the host's, so not tried");
-            Missing { error, help, untried: false }
+            Missing { error, help, how: How::Refused }
         })?;
         self.built(layout, pid_max, || {
             confine::limit(&Limits { processes: Some(LIMIT), ..Limits::default() })?;
@@ -313,8 +323,12 @@ impl Apart {
                 ),
             };
             // That there are no namespaces is what was asked.
-            let untried = matches!((place, &trouble), (Where::Child, Trouble::Start(..)));
-            Missing { error, help, untried }
+            let how = match (place, &trouble) {
+                (Where::Child, Trouble::Start(..)) => How::Untried,
+                (_, Trouble::Setup(Failure { stage: Stage::Held, .. })) => How::Broken,
+                _ => How::Refused,
+            };
+            Missing { error, help, how }
         })
     }
 
@@ -345,7 +359,7 @@ impl Default for Apart {
 impl Missing {
     /// Says what to do about what was tried.
     fn help(self, help: &str) -> Self {
-        if self.untried { self } else { Self { help: help.to_owned(), ..self } }
+        if self.how == How::Refused { Self { help: help.to_owned(), ..self } } else { self }
     }
 }
 
