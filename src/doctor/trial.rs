@@ -3,7 +3,7 @@
 //! Each feature that some machines lack is in the first profile. Where that one is refused, a profile with none of them says whether
 //! anything can be enforced, and one more for each feature which.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, Read as _, Write as _};
@@ -148,7 +148,7 @@ impl Place {
     }
 
     #[cfg(any(target_os = "linux", test))]
-    pub fn path(&self) -> &Utf8Path {
+    pub fn path(&self) -> &camino::Utf8Path {
         &self.path
     }
 }

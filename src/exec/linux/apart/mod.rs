@@ -1,12 +1,14 @@
 //! Each wall by itself, built in a child by the code that a run builds it with, and then leant against. For `palisade doctor`.
 
+mod child;
+
 use super::super::Refusal;
 use super::super::causes::Causes;
 use super::build::{self, Settings, build};
 use super::init::map_user;
 use super::kernel::{self, Advice};
 use super::layout::{Bound, Layout, Mount, Step};
-use super::report::{Failure, Stage, Staged, pipe};
+use super::report::{Failure, Stage, Staged};
 use super::watch::Watch;
 use super::{confine, pid_max, placeholders};
 use crate::manifest::{Limits, Network};
@@ -14,22 +16,16 @@ use crate::sys::linux::{
     Forked, NOTIFIED, Signals, clone, exit_now, fork, keep_children, landlock_version, namespace,
 };
 use camino::Utf8Path;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
+use child::{PATIENCE, Trouble, Where, child};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, mkdir, open, openat2, statvfs};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket};
-use rustix::process::{
-    Pid, Signal, WaitOptions, getegid, geteuid, kill_process, set_parent_process_death_signal, waitpid,
-};
+use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 use rustix::thread::{capabilities, set_no_new_privs};
 use std::fs::File;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-
-/// How long one wall may take. They take milliseconds.
-const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// More processes than are left to root by the lowest `pid_max` that a run sets.
 const MANY: usize = 512;
@@ -56,15 +52,6 @@ pub enum How {
 }
 
 type Tried = Result<(), Missing>;
-
-/// Where a part of a sandbox is built.
-#[derive(Debug, Clone, Copy)]
-enum Where {
-    /// In a child as it is.
-    Child,
-    /// In a child that is the first process in new namespaces.
-    Namespaces(u64),
-}
 
 /// A namespace beside that of users, which all rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,7 +295,7 @@ impl Apart {
     }
 
     fn attempt(&self, place: Where, part: impl FnOnce() -> Result<(), Failure>) -> Tried {
-        self.child(place, part).map_err(|trouble| {
+        child(place, part).map_err(|trouble| {
             let (error, help) = match &trouble {
                 Trouble::Start(call, error) => {
                     let advice = kernel::clone_refused(error, &self.causes);
@@ -331,23 +318,6 @@ impl Apart {
             Missing { error, help, how }
         })
     }
-
-    /// Runs a part of the set-up in a child and waits for its end.
-    fn child(&self, place: Where, part: impl FnOnce() -> Result<(), Failure>) -> Result<(), Trouble> {
-        let (report, tell) = pipe().map_err(|error| Trouble::Start("pipe2", error))?;
-        let child = match place {
-            Where::Child => fork().map_err(|error| Trouble::Start("fork", error))?,
-            Where::Namespaces(spaces) => {
-                match clone(spaces).map_err(|error| Trouble::Start("clone3", error))? {
-                    Forked::Child => None,
-                    Forked::Parent { pid, .. } => Some(pid),
-                }
-            }
-        };
-        let Some(pid) = child else { run(part, &tell) };
-        drop(tell);
-        collect(pid, &report)
-    }
 }
 
 impl Default for Apart {
@@ -367,61 +337,6 @@ const WATCH: &str = "set `fs.dir-notify-enable` to 1; the kernel must be built w
 
 const PLACEHOLDER: &str =
     "keep roots on a file system where an empty directory can be made, locked and removed";
-
-/// Why a part of a sandbox could not be built.
-enum Trouble {
-    /// The system call that was to start the child, and its error.
-    Start(&'static str, io::Error),
-    Setup(Failure),
-    Ended(&'static str),
-}
-
-/// The child's side: builds, tells, ends.
-fn run(part: impl FnOnce() -> Result<(), Failure>, tell: &OwnedFd) -> ! {
-    // It must not outlive its parent, nor a panic go on in the parent's code.
-    let part = || {
-        set_parent_process_death_signal(Some(Signal::KILL)).at(Stage::User, "parent death signal")?;
-        part()
-    };
-    let built = catch_unwind(AssertUnwindSafe(part))
-        .unwrap_or_else(|_| Err(Failure::new(Stage::Fork, Errno::IO, "panic")));
-    if let Err(failure) = &built {
-        failure.send(tell);
-    }
-    exit_now(i32::from(built.is_err()))
-}
-
-/// The parent's side: reads what the child tells and waits until it has gone.
-fn collect(pid: Pid, report: &OwnedFd) -> Result<(), Trouble> {
-    let ready = loop {
-        match poll(&mut [PollFd::new(report, PollFlags::IN)], Some(&PATIENCE)) {
-            Err(Errno::INTR) => {}
-            Ok(0) | Err(_) => break false,
-            Ok(_) => break true,
-        }
-    };
-    let mut bytes = [0; 4200];
-    let failure = if ready {
-        let length = rustix::io::read(report, &mut bytes).unwrap_or(0);
-        bytes.get(..length).and_then(Failure::receive)
-    } else {
-        let _ = kill_process(pid, Signal::KILL);
-        None
-    };
-    let status = loop {
-        match waitpid(Some(pid), WaitOptions::empty()) {
-            Ok(Some((_, status))) => break Some(status),
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(_) => break None,
-        }
-    };
-    match (ready, failure, status.and_then(|status| status.exit_status())) {
-        (_, Some(failure), _) => Err(Trouble::Setup(failure)),
-        (true, None, Some(0)) => Ok(()),
-        (true, None, _) => Err(Trouble::Ended("was killed")),
-        (false, None, _) => Err(Trouble::Ended("did not end")),
-    }
-}
 
 /// Makes a user namespace in this one, if it can be.
 fn another_namespace() -> io::Result<()> {
