@@ -153,6 +153,18 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    /// By name what is known to be there, which needs no descriptor: there may be none left. The rest is removed with the directory.
+    fn drop(&mut self) {
+        for file in ["workspace/note", "workspace/.env"] {
+            let _ = std::fs::remove_file(self.path.join(file));
+        }
+        for directory in ["workspace", "state/palisade/runs", "state/palisade", "state", ""] {
+            let _ = std::fs::remove_dir(self.path.join(directory));
+        }
+    }
+}
+
 /// A directory of every system that holds no programs, for where none can be made.
 const READ_ONLY_PLACE: &str = "/usr/share";
 

@@ -220,6 +220,7 @@ fn nowhere_to_try(world: &World) {
 fn few_files(world: &World) {
     let report = world.doctor("few-files");
     assert_eq!((report.code, report.enforces()), (1, "nothing"), "{}", report.json);
+    untouched(world);
     agree(world, "few-files", &report);
 }
 
@@ -233,6 +234,7 @@ fn no_processes(world: &World) {
             (&"untried".into(), &seen.into())
         );
     }
+    untouched(world);
     agree(world, "no-processes", &report);
     let ran = world.exec("no-processes", "bare");
     assert!(ran.err.contains("cannot start a process (EAGAIN)\n  help: a limit on processes"), "{}", ran.err);
