@@ -10,6 +10,7 @@
 
 pub mod bind;
 pub mod cli;
+pub mod doctor;
 pub mod emit;
 pub mod exec;
 pub mod finding;

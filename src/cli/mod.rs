@@ -2,6 +2,7 @@
 
 mod check;
 mod compile;
+mod doctor;
 mod exec;
 mod explain;
 mod fmt;
@@ -63,6 +64,7 @@ enum Verb {
     /// List every rule with its severity
     Rules,
     Init(init::Args),
+    Doctor(doctor::Args),
     #[command(subcommand)]
     Host(host::Verb),
     #[command(subcommand)]
@@ -96,6 +98,7 @@ pub fn main() -> ExitCode {
         Verb::Explain(args) => explain::run(&args),
         Verb::Rules => explain::rules(),
         Verb::Init(args) => init::run(&args),
+        Verb::Doctor(args) => doctor::run(&args),
         Verb::Host(verb) => host::run(&verb),
         Verb::Sb(verb) => sb::run(&verb),
     }

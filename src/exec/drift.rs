@@ -40,7 +40,14 @@ fn check_root(path: &Utf8Path, cached: Option<&CacheLine>) -> Result<(), Refusal
         return Err(Refusal::Root(path.to_path_buf()));
     }
     let changed = |how: String| Refusal::RootChanged { path: path.to_path_buf(), how };
-    let metadata = open_directory(path).map_err(|error| changed(said(&error)))?;
+    let metadata = match open_directory(path) {
+        // The call is not there, so nothing is known of the root.
+        #[cfg(target_os = "linux")]
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+            return Err(super::linux::no_path_resolution(&error));
+        }
+        metadata => metadata.map_err(|error| changed(said(&error)))?,
+    };
     let Some(cached) = cached else { return Ok(()) };
     if (metadata.dev(), metadata.ino()) != (cached.identity.device, cached.identity.inode) {
         return Err(changed("it is another directory".into()));

@@ -1,6 +1,7 @@
 //! In: a manifest and a command. Out: the command's exit code, after it ran behind walls that the kernel keeps.
 //! Reads no profile and decides nothing: where a wall cannot be built as compiled, nothing runs.
 
+pub mod causes;
 mod command;
 mod drift;
 mod hardlinks;
@@ -16,6 +17,10 @@ mod linux;
 mod macos;
 
 pub use command::{Command, Prepared};
+#[cfg(target_os = "linux")]
+pub use linux::apart;
+#[cfg(target_os = "macos")]
+pub use macos::SANDBOX_EXEC;
 pub use outcome::{Cause, Ended, Note, Observed, Outcome, Violation};
 pub use refusal::Refusal;
 

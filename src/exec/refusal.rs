@@ -65,7 +65,8 @@ impl Refusal {
         Some(match self {
             Self::Target { .. } => "compile the profile on this machine, or for it".into(),
             Self::Manifest(_) | Self::Changed(_) | Self::Seatbelt(_) => compile.into(),
-            Self::Command(_) | Self::Threads | Self::System { .. } => return None,
+            Self::Command(_) | Self::Threads => return None,
+            Self::System { .. } => "`palisade doctor` tries what a sandbox needs; nothing was run".into(),
             Self::Root(_) => "state the directories below it that are needed".into(),
             Self::RootChanged { .. } | Self::LinkChanged { .. } | Self::FileChanged { .. } => compile.into(),
             Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
@@ -78,7 +79,7 @@ impl Refusal {
             }
             Self::Watch { .. } => {
                 "the directory must be readable and `fs.dir-notify-enable` be 1: without a watch, a replacement on the \
-                 host would go unnoticed"
+                 host would go unnoticed; `palisade doctor` tries it"
                     .into()
             }
             Self::StateInRoot { .. } => {

@@ -69,6 +69,20 @@ pub fn clone(namespaces: u64) -> io::Result<Forked> {
     }
 }
 
+/// Forks (fork(2)); `None` in the child. For where no namespace is wanted: unlike [`clone`] it does without clone3(2), which containers
+/// often forbid.
+///
+/// # Errors
+/// `EBUSY` where this process has other threads; what fork(2) says otherwise.
+pub fn fork() -> io::Result<Option<Pid>> {
+    single_threaded()?;
+    // SAFETY: no other thread existed, so no lock stays taken in the copy.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
 /// Ends this process without running what `exit` would run: for a copy of a process whose buffers and handlers are not its own.
 pub fn exit_now(code: c_int) -> ! {
     // SAFETY: does not return, and touches no memory.

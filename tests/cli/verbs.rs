@@ -2,7 +2,7 @@
 
 use crate::{HOSTS, Place, snapshot};
 
-const VERBS: [&[&str]; 11] = [
+const VERBS: [&[&str]; 12] = [
     &["check"],
     &["compile"],
     &["exec"],
@@ -12,6 +12,7 @@ const VERBS: [&[&str]; 11] = [
     &["explain"],
     &["rules"],
     &["init"],
+    &["doctor"],
     &["host"],
     &["host", "record"],
 ];

@@ -61,14 +61,7 @@ pub struct Built {
 /// Builds the root and enters it.
 pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
     let umask = rustix::process::umask(Mode::empty());
-    let top = tmpfs(if layout.listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
-    let masks = masks().at(Stage::FirstMount, "tmpfs")?;
-    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
-    // there would be taken off in the root's stead.
-    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
-        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
-    }
+    let (top, masks) = first_mounts(layout.listed)?;
     let mut builder =
         Builder { top, settings, masks, covers: Vec::new(), built: Built::default(), foreign: None };
     for step in &layout.steps {
@@ -81,6 +74,19 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
     builder.enter()?;
     rustix::process::umask(umask);
     Ok(built)
+}
+
+/// The new root, over `/`, and what masks are made of. Whether anything can be mounted at all shows here.
+pub fn first_mounts(listed: bool) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let top = tmpfs(if listed { "755" } else { "111" }, None).at(Stage::FirstMount, "tmpfs")?;
+    let masks = masks().at(Stage::FirstMount, "tmpfs")?;
+    // Masks are cloned from a place in the host's tree, which goes away as a whole. It may not be the root itself: what is mounted
+    // there would be taken off in the root's stead.
+    for (mount, place) in [(&masks, "/proc"), (&top, "/")] {
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(mount, "", CWD, place, onto).at(Stage::FirstMount, place)?;
+    }
+    Ok((top, masks))
 }
 
 struct Builder {

@@ -18,7 +18,7 @@ use rustix::thread::{
 };
 
 /// The oldest Landlock that a wall can be built from: the first to know renaming between directories (Linux 5.19).
-const LANDLOCK_NEEDED: u32 = 2;
+pub const LANDLOCK_NEEDED: u32 = 2;
 
 /// Drops every capability for good and hides this process's memory from others.
 pub fn drop_privileges() -> Result<(), Failure> {
@@ -50,7 +50,7 @@ pub fn drop_privileges() -> Result<(), Failure> {
 pub fn restrict_files(layout: &Layout, network: Network, terminal: Option<&OwnedFd>) -> Result<(), Failure> {
     let version = landlock_version().at(Stage::Landlock, "0")?;
     if version < LANDLOCK_NEEDED {
-        return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
+        return Err(Failure { stage: Stage::Landlock, errno: 0, subject: version.to_string() });
     }
     let mut ruleset = ruleset(network).map_err(|error| refused(&error))?;
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -79,7 +79,7 @@ pub fn restrict_files(layout: &Layout, network: Network, terminal: Option<&Owned
     }
     let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
-        return Err(Failure::new(Stage::Landlock, Errno::OPNOTSUPP, version.to_string()));
+        return Err(Failure { stage: Stage::Landlock, errno: 0, subject: "it was not enforced".into() });
     }
     Ok(())
 }

@@ -166,7 +166,7 @@ impl Init<'_> {
 }
 
 /// Maps this user and group to themselves, nobody else (user_namespaces(7)).
-fn map_user(uid: u32, gid: u32) -> Result<(), Failure> {
+pub fn map_user(uid: u32, gid: u32) -> Result<(), Failure> {
     for (file, text) in [
         ("/proc/self/uid_map", format!("{uid} {uid} 1")),
         ("/proc/self/setgroups", "deny".to_owned()),

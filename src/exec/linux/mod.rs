@@ -1,6 +1,7 @@
 //! In: a manifest and a command, on Linux. Out: the command's end, after it ran in namespaces of its own, behind mounts that come from
 //! the decision function, Landlock and a system call filter.
 
+pub mod apart;
 mod attend;
 mod build;
 mod confine;
@@ -15,6 +16,7 @@ mod supervise;
 mod terminal;
 mod watch;
 
+use super::causes::Causes;
 use super::pump::Pumps;
 use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
 use crate::manifest::{Manifest, Network};
@@ -25,7 +27,7 @@ use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, i
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
 use init::{Init, Streams};
-use kernel::Causes;
+use kernel::Advice;
 use layout::{Kind, Layout};
 use link::Link;
 use placeholders::{Placeholders, StandIn, looks_like_one};
@@ -113,7 +115,7 @@ pub fn run(
     };
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     let forked =
-        clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, Causes::read()))?;
+        clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, &Causes::read()))?;
     let Forked::Parent { pid, pidfd } = forked else { init.run(uid, gid) };
     // Our copies of the child's ends, so that the pipes close with it.
     drop(init);
@@ -204,6 +206,11 @@ fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
     Some((violation, Note { message, help: Some(help) }))
 }
 
+/// Paths cannot be opened as walls need it (openat2(2)).
+pub fn no_path_resolution(error: &io::Error) -> Refusal {
+    kernel::no_path_resolution(&kernel::code(error), &Causes::read()).into()
+}
+
 fn namespaces(network: Network) -> u64 {
     use namespace::{CGROUP, IPC, MOUNT, NET, PID, USER, UTS};
     let net = if network == Network::Off { NET } else { 0 };
@@ -272,18 +279,19 @@ fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
 }
 
 fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
-    let mut pid_max = None;
-    // The kernel does not count root's processes (RLIMIT_NPROC, getrlimit(2)); the numbers of a pid namespace run out for everybody.
-    if let Some(limit) = manifest.limits.processes
-        && geteuid().is_root()
-    {
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        if !kernel::has_own_pid_max(&release) || !layout.has_proc() {
-            return Err(kernel::no_process_limit());
-        }
-        pid_max = Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES));
-    }
+    let pid_max = pid_max(manifest.limits.processes, layout)?;
     Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
+}
+
+/// The `kernel.pid_max` that holds a limit on processes, where nothing else does.
+fn pid_max(limit: Option<u64>, layout: &Layout) -> Result<Option<u64>, Advice> {
+    // The kernel does not count root's processes (RLIMIT_NPROC, getrlimit(2)); the numbers of a pid namespace run out for everybody.
+    let Some(limit) = limit.filter(|_| geteuid().is_root()) else { return Ok(None) };
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    if !kernel::has_own_pid_max(&release) || !layout.has_proc() {
+        return Err(kernel::no_process_limit());
+    }
+    Ok(Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES)))
 }
 
 fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
@@ -291,7 +299,7 @@ fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcom
         End::Command(ended) => Outcome::of(ended),
         End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
         End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
-        End::Failed(failure) => return Err(kernel::explain(&failure, Causes::read())),
+        End::Failed(failure) => return Err(kernel::explain(&failure, &Causes::read())),
         End::Killed(Kill::Time(limit)) => Outcome::over_time(limit),
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         End::Killed(Kill::Replaced(path)) => {

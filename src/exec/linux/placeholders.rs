@@ -191,6 +191,41 @@ fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
     }
 }
 
+/// Makes a placeholder at a free path, looks at it and removes it again.
+///
+/// # Errors
+/// Where one cannot be made or held; `EEXIST` where it is not taken for one, or stays.
+pub fn try_at(path: &Utf8Path) -> io::Result<()> {
+    let lock = hold(path)?;
+    let known = is_placeholder(path);
+    if release(path, &lock) && known && path.symlink_metadata().is_err() {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EEXIST))
+    }
+}
+
+/// Writes a journal where a run would, and leaves no trace of it. Gives the directory.
+///
+/// # Errors
+/// The directory and why nothing can be written there; no directory where neither `$XDG_STATE_HOME` nor `$HOME` names one.
+pub fn try_journal() -> Result<PathBuf, (Option<PathBuf>, io::Error)> {
+    let Some(state) = state_directory() else {
+        return Err((None, io::ErrorKind::NotFound.into()));
+    };
+    let made: Vec<PathBuf> = state
+        .ancestors()
+        .take_while(|place| place.symlink_metadata().is_err())
+        .map(Path::to_path_buf)
+        .collect();
+    let written = write_journal(&state, &[]).and_then(|(path, _)| std::fs::remove_file(path));
+    for place in made {
+        // Only what is empty, and was made just now.
+        let _ = std::fs::remove_dir(place);
+    }
+    written.map(|()| state.clone()).map_err(|error| (Some(state), error))
+}
+
 /// The state directory and the writable root that holds it, if one does: a command must not write what a later start believes.
 pub fn state_in_root(manifest: &Manifest) -> Option<(Utf8PathBuf, Utf8PathBuf)> {
     let state = Utf8PathBuf::from_path_buf(state_directory()?).ok()?;

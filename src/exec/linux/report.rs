@@ -32,9 +32,15 @@ pub enum Stage {
     Terminal,
     /// execve(2) of the command itself.
     Exec,
+    /// Being told of changes; only where a wall is tried.
+    Watch,
+    /// Opening a path without following symlinks; only where a wall is tried.
+    Resolution,
+    /// A wall that was built and does not hold; only where one is tried.
+    Held,
 }
 
-const STAGES: [Stage; 18] = [
+const STAGES: [Stage; 21] = [
     Stage::User,
     Stage::FirstMount,
     Stage::Source,
@@ -53,6 +59,9 @@ const STAGES: [Stage; 18] = [
     Stage::WorkingDirectory,
     Stage::Terminal,
     Stage::Exec,
+    Stage::Watch,
+    Stage::Resolution,
+    Stage::Held,
 ];
 
 /// A failed set-up.

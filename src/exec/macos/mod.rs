@@ -16,4 +16,6 @@ mod system;
 mod testing;
 
 #[cfg(target_os = "macos")]
+pub use invocation::SANDBOX_EXEC;
+#[cfg(target_os = "macos")]
 pub use system::run;
