@@ -8,7 +8,7 @@ mod places;
 pub mod regex;
 mod subject;
 
-pub use matching::{Match, filter as match_filter, rule as match_rule, split_address};
+pub use matching::{Match, filter as match_filter, port_number, rule as match_rule, split_address};
 pub use order::Engine;
 pub use paths::PathCase;
 pub use places::{Place, Places};

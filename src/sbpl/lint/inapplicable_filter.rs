@@ -46,7 +46,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                     | Test::Word { attribute, .. }
                     | Test::Number { attribute, .. }
                     | Test::Network { attribute, .. } => attribute,
-                    Test::All(_) | Test::Any(_) | Test::Not(_) => return,
+                    Test::Opaque { .. } | Test::All(_) | Test::Any(_) | Test::Not(_) => return,
                 };
                 // A wildcard stands for all below it; for `default` that is everything.
                 let unfit = rule.operations.iter().find(|operation| {
