@@ -74,6 +74,11 @@ impl Profile {
         decide::decide(self, operation, subject, engine)
     }
 
+    /// What holds for an operation where no filter matches.
+    pub fn fallback(&self, operation: Operation) -> Decision {
+        decide::fallback(self, operation)
+    }
+
     /// Indices of the rules written for exactly this operation, in order.
     pub fn rules_for(&self, operation: Operation) -> &[usize] {
         self.by_operation.get(operation.index()).map_or(&[], Vec::as_slice)
