@@ -49,7 +49,10 @@ pub fn parse(texts: &[String], case: PathCase) -> Result<Asked, Exit> {
                 let end = if is_local { &mut ends[0] } else { &mut ends[1] };
                 asked.kinds.push(("network", if is_local { "local" } else { "remote" }.to_owned()));
                 if end.replace(address).is_some() {
-                    return Err(usage("one end of a connection is stated twice", "a connection has two ends"));
+                    return Err(usage(
+                        "one end of a connection is stated twice",
+                        "a connection has two ends",
+                    ));
                 }
             }
             Part::Fact(attribute, fact, name) => {
@@ -97,7 +100,10 @@ impl Asked {
         for (kind, filter) in &self.kinds {
             left.retain(|operation| operation.takes(kind) != Some(false));
             if left.is_empty() {
-                return Err(usage(&format!("no filter on `{filter}` applies to `{named}`"), &applicable(&operations)));
+                return Err(usage(
+                    &format!("no filter on `{filter}` applies to `{named}`"),
+                    &applicable(&operations),
+                ));
             }
         }
         Ok(left)
@@ -118,7 +124,8 @@ fn applicable(operations: &[Operation]) -> String {
     let mut names: Vec<&str> = filter_names()
         .filter(|name| {
             let Some((attribute, Form::Whole)) = filter_named(name) else { return false };
-            attribute.name == *name && operations.iter().any(|operation| operation.takes(attribute.kind) == Some(true))
+            attribute.name == *name
+                && operations.iter().any(|operation| operation.takes(attribute.kind) == Some(true))
         })
         .collect();
     names.sort_unstable();
@@ -198,15 +205,21 @@ fn value(attribute: &'static Attribute, filter: &str, name: &str, case: PathCase
 
 /// `HOST:PORT`, as it is known before a connection is made, with a protocol in front if need be: `tcp localhost:80`.
 fn address(text: &str) -> Result<Address, Exit> {
-    let wrong = |what: &str| usage(what, "write HOST:PORT, `*` for what is not known: `remote=localhost:8080`, `remote=tcp example.com:443`");
+    let wrong = |what: &str| {
+        usage(
+            what,
+            "write HOST:PORT, `*` for what is not known: `remote=localhost:8080`, `remote=tcp example.com:443`",
+        )
+    };
     let (protocol, place) = match text.split_once(' ') {
         Some((protocol, place)) => (protocol, place),
         None => ("ip", text),
     };
-    let (transport, family) = match protocol.split_at_checked(protocol.len() - protocol.ends_with(['4', '6']) as usize) {
-        Some((transport, family)) => (transport, family),
-        None => (protocol, ""),
-    };
+    let (transport, family) =
+        match protocol.split_at_checked(protocol.len() - protocol.ends_with(['4', '6']) as usize) {
+            Some((transport, family)) => (transport, family),
+            None => (protocol, ""),
+        };
     let mut address = Address::default();
     address.transport = match transport {
         "ip" => None,
@@ -242,7 +255,9 @@ fn address(text: &str) -> Result<Address, Exit> {
     address.loopback = match (host, host.parse::<std::net::IpAddr>()) {
         ("", _) => return Err(wrong("a host is needed")),
         ("*", _) => None,
-        (_, Ok(ip)) if ip == std::net::Ipv4Addr::LOCALHOST || ip == std::net::Ipv6Addr::LOCALHOST => Some(true),
+        (_, Ok(ip)) if ip == std::net::Ipv4Addr::LOCALHOST || ip == std::net::Ipv6Addr::LOCALHOST => {
+            Some(true)
+        }
         // All of 127.0.0.0/8, and every address of the machine itself: whether `localhost` means them is not published.
         (_, Ok(ip)) if ip.is_loopback() || ip.is_unspecified() => None,
         (_, Ok(_)) => Some(false),

@@ -71,7 +71,9 @@ pub fn run(args: &Args) -> Result<Exit, Exit> {
         text.push_str(&because(&sources, &evaluation.profile, *leaf, decision, alone));
     }
     let apart: Vec<&str> = match (alone, operation.is_checked()) {
-        (true, true) => Operation::all().filter(|below| below.is_below(operation)).map(Operation::name).collect(),
+        (true, true) => {
+            Operation::all().filter(|below| below.is_below(operation)).map(Operation::name).collect()
+        }
         _ => Vec::new(),
     };
     if !apart.is_empty() {
@@ -136,11 +138,8 @@ fn because(
     }
     let span = decision.certain.filter(|_| with_snippet).and_then(|decider| span(profile, decider));
     if let Some(span) = span {
-        let label = if decision.perhaps.is_empty() {
-            "this decides"
-        } else {
-            "decides where nothing above it does"
-        };
+        let label =
+            if decision.perhaps.is_empty() { "this decides" } else { "decides where nothing above it does" };
         let finding = Finding::new("why", Severity::Note, word(decision.verdict)).at(span, label);
         text.push_str(&report::human::one(sources, &finding, style(std::io::stdout().is_terminal(), true)));
     }
@@ -177,7 +176,10 @@ fn describe(sources: &Sources, profile: &Profile, leaf: Operation, decider: Deci
             Some(import) => {
                 let place = sources.place(import.span);
                 match &import.call {
-                    Some(call) => format!("{place}: `{call}`, which `{}` may define, and that was not read", import.name),
+                    Some(call) => format!(
+                        "{place}: `{call}`, which `{}` may define, and that was not read",
+                        import.name
+                    ),
                     None => format!("{place}: `{}`, which was not read", import.name),
                 }
             }

@@ -93,7 +93,9 @@ fn word(attribute: &Attribute, value: &str, subject: &Subject) -> Match {
         return matched;
     }
     // Two words may stand for one number, and where the list is not known it cannot be told whether these do.
-    let compared = |other: Option<i64>| Match::known(other.zip(number(attribute, value.as_bytes())).map(|(a, b)| a == b));
+    let compared = |other: Option<i64>| {
+        Match::known(other.zip(number(attribute, value.as_bytes())).map(|(a, b)| a == b))
+    };
     match subject.known(attribute) {
         Known::Bytes(bytes) if bytes == value.as_bytes() => Match::Yes,
         Known::Bytes(bytes) if attribute.values == Values::Number => compared(number(attribute, bytes)),

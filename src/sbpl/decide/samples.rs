@@ -45,10 +45,14 @@ pub fn tells_cases_apart(pattern: &Pattern) -> bool {
     // One letter after the other is turned round: each way must still be found.
     let turned = |text: &str| -> Vec<String> {
         let turn = |(at, letter): (usize, char)| {
-            let other: String =
-                if letter.is_lowercase() { letter.to_uppercase().collect() } else { letter.to_lowercase().collect() };
+            let other: String = if letter.is_lowercase() {
+                letter.to_uppercase().collect()
+            } else {
+                letter.to_lowercase().collect()
+            };
             let rest = text.get(at + letter.len_utf8()..).unwrap_or_default();
-            (!other.eq(letter.encode_utf8(&mut [0; 4]))).then(|| format!("{}{other}{rest}", text.get(..at).unwrap_or_default()))
+            (!other.eq(letter.encode_utf8(&mut [0; 4])))
+                .then(|| format!("{}{other}{rest}", text.get(..at).unwrap_or_default()))
         };
         text.char_indices().filter_map(turn).collect()
     };
@@ -109,7 +113,8 @@ impl Reader<'_> {
             if texts.len().saturating_mul(item.len()) > MOST {
                 return None;
             }
-            let joined = texts.iter().flat_map(|head| item.iter().map(|tail| [head.as_slice(), tail].concat()));
+            let joined =
+                texts.iter().flat_map(|head| item.iter().map(|tail| [head.as_slice(), tail].concat()));
             texts = joined.collect();
             if texts.iter().any(|text| text.len() > LONGEST) {
                 return None;
@@ -175,7 +180,8 @@ mod tests {
     fn texts(pattern: &str) -> Option<Vec<String>> {
         let samples = of(&Pattern::new(Text::known(pattern.as_bytes())))?;
         let shown = |sample: Sample| {
-            let (start, end) = (if sample.from_start { "^" } else { "" }, if sample.to_end { "$" } else { "" });
+            let (start, end) =
+                (if sample.from_start { "^" } else { "" }, if sample.to_end { "$" } else { "" });
             format!("{start}{}{end}", String::from_utf8_lossy(&sample.text))
         };
         Some(samples.into_iter().map(shown).collect())

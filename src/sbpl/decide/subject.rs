@@ -20,7 +20,11 @@ enum Object {
         remote: Address,
     },
     /// A service, a setting, …: the attribute that names it, its kind, and the name.
-    Named { attribute: String, kind: &'static str, name: Vec<u8> },
+    Named {
+        attribute: String,
+        kind: &'static str,
+        name: Vec<u8>,
+    },
     /// Nothing is known of it.
     Any,
 }
@@ -161,7 +165,9 @@ impl Subject {
         Some(match (known.as_slice(), word) {
             (known, word) if known == word => Match::Yes,
             (b"self", b"same-sandbox" | b"pgrp") => Match::Yes,
-            (b"self", _) | (_, b"self") if !matches!(known.as_slice(), b"pgrp" | b"same-sandbox") => Match::No,
+            (b"self", _) | (_, b"self") if !matches!(known.as_slice(), b"pgrp" | b"same-sandbox") => {
+                Match::No
+            }
             // launchd runs outside of every sandbox.
             (b"initproc", b"same-sandbox" | b"children") => Match::No,
             (b"same-sandbox" | b"children", b"initproc") => Match::No,

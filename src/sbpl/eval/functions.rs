@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 /// Functions that every Scheme of this kind has and that are not evaluated here.
 const BUILT_IN: [&str; 13] = [
-    "apply", "append", "assoc", "car", "cdr", "cons", "eval", "for-each", "length", "list", "load", "map", "null?",
+    "apply", "append", "assoc", "car", "cdr", "cons", "eval", "for-each", "length", "list", "load", "map",
+    "null?",
 ];
 
 impl Evaluator<'_> {

@@ -46,14 +46,17 @@ fn has_unknown(filter: &Filter) -> bool {
 
 impl Assumed {
     fn filter(&mut self, filter: &Filter) -> Filter {
-        let all = |this: &mut Self, filters: &Arc<[Filter]>| filters.iter().map(|filter| this.filter(filter)).collect();
+        let all = |this: &mut Self, filters: &Arc<[Filter]>| {
+            filters.iter().map(|filter| this.filter(filter)).collect()
+        };
         let test = match &filter.test {
             Test::Text { attribute, form, value } => {
                 Test::Text { attribute, form: *form, value: self.text(attribute, value) }
             }
-            Test::Regex { attribute, pattern } if pattern.text.unknown().is_some() => {
-                Test::Regex { attribute, pattern: Arc::new(Pattern::new(self.text(attribute, &pattern.text))) }
-            }
+            Test::Regex { attribute, pattern } if pattern.text.unknown().is_some() => Test::Regex {
+                attribute,
+                pattern: Arc::new(Pattern::new(self.text(attribute, &pattern.text))),
+            },
             Test::All(filters) => Test::All(all(self, filters)),
             Test::Any(filters) => Test::Any(all(self, filters)),
             Test::Not(inner) => Test::Not(Arc::new(self.filter(inner))),

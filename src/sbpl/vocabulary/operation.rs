@@ -177,9 +177,13 @@ mod tests {
         let checked = |name: &str| -> Vec<_> {
             Operation::named(name).unwrap().checked().map(Operation::name).collect()
         };
-        for name in
-            ["process-exec*", "process-exec-interpreter", "network-inbound", "file-mount", "user-preference-read"]
-        {
+        for name in [
+            "process-exec*",
+            "process-exec-interpreter",
+            "network-inbound",
+            "file-mount",
+            "user-preference-read",
+        ] {
             assert_eq!(checked(name), [name]);
         }
         assert_eq!(checked("network*"), ["network-bind", "network-inbound", "network-outbound"]);
@@ -193,10 +197,14 @@ mod tests {
         assert!(may_meet("xattr", "path") && may_meet("socket", "network"));
         assert!(!may_meet("mach", "path") && !may_meet("sysctl", "posix-ipc"));
         let takes = |name: &str, kind| Operation::named(name).unwrap().takes(kind);
-        for (name, kind) in [("mach*", "mach"), ("default", "path"), ("file-lock", "path"), ("process-info*", "target")] {
+        for (name, kind) in
+            [("mach*", "mach"), ("default", "path"), ("file-lock", "path"), ("process-info*", "target")]
+        {
             assert_eq!(takes(name, kind), Some(true), "{name} {kind}");
         }
-        for (name, kind) in [("mach-lookup", "path"), ("file-read*", "mach"), ("process-fork", "target"), ("mach*", "path-x")] {
+        for (name, kind) in
+            [("mach-lookup", "path"), ("file-read*", "mach"), ("process-fork", "target"), ("mach*", "path-x")]
+        {
             assert_eq!(takes(name, kind), Some(false), "{name} {kind}");
         }
         assert_eq!(takes("mach-bootstrap", "mach"), None);
