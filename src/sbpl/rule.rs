@@ -38,7 +38,7 @@ pub struct Rule {
 }
 
 /// What shows at run time only.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Unknown {
     /// A parameter that nobody gave.
     Parameter(Arc<str>),
@@ -134,6 +134,15 @@ impl Filter {
             _ => (0, 0),
         };
         Self { span, test, nodes: nodes.saturating_add(1), depth: depth + 1 }
+    }
+
+    /// As [`Self::walk`], with filters that may be kept.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Filter)) {
+        match &self.test {
+            Test::All(inner) | Test::Any(inner) => inner.iter().for_each(|filter| filter.visit(visit)),
+            Test::Not(inner) => inner.visit(visit),
+            _ => visit(self),
+        }
     }
 
     /// Calls `visit` for every test that is none of other filters, and says whether it stands under an odd number of `require-not`.

@@ -6,6 +6,7 @@ use crate::sbpl::decide::{Address, Fact, Family, Transport};
 use crate::sbpl::vocabulary::{Attribute, Form, Values, filter_named, filter_names, words};
 use crate::sbpl::{Operation, PathCase, Subject, spelling};
 use crate::syntax::nearest;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What is asked about.
 pub struct Asked {
@@ -220,14 +221,13 @@ fn address(text: &str) -> Result<Address, Exit> {
             Some((transport, family)) => (transport, family),
             None => (protocol, ""),
         };
-    let mut address = Address::default();
-    address.transport = match transport {
+    let transport = match transport {
         "ip" => None,
         "tcp" => Some(Transport::Tcp),
         "udp" => Some(Transport::Udp),
         _ => return Err(wrong(&format!("`{protocol}` is no protocol of a connection"))),
     };
-    address.family = match family {
+    let stated = match family {
         "4" => Some(Family::V4),
         "6" => Some(Family::V6),
         _ => None,
@@ -235,29 +235,26 @@ fn address(text: &str) -> Result<Address, Exit> {
     let Some((host, port)) = place.rsplit_once(':') else {
         return Err(wrong(&format!("`{place}` is no HOST:PORT")));
     };
-    address.port = match (port, crate::sbpl::decide::port_number(port)) {
+    let port = match (port, crate::sbpl::decide::port_number(port)) {
         ("*", _) => None,
         (_, Some(port)) => Some(port),
         _ => return Err(wrong(&format!("`{port}` is no port"))),
     };
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let family = match host.parse::<std::net::IpAddr>() {
-        Ok(std::net::IpAddr::V4(_)) => Some(Family::V4),
-        Ok(std::net::IpAddr::V6(_)) => Some(Family::V6),
+    let family = match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => Some(Family::V4),
+        Ok(IpAddr::V6(_)) => Some(Family::V6),
         Err(_) => None,
     };
-    if let (Some(found), Some(stated)) = (family, address.family)
+    if let (Some(found), Some(stated)) = (family, stated)
         && found != stated
     {
         return Err(wrong(&format!("`{host}` is no address of `{protocol}`")));
     }
-    address.family = family.or(address.family);
-    address.loopback = match (host, host.parse::<std::net::IpAddr>()) {
+    let loopback = match (host, host.parse::<IpAddr>()) {
         ("", _) => return Err(wrong("a host is needed")),
         ("*", _) => None,
-        (_, Ok(ip)) if ip == std::net::Ipv4Addr::LOCALHOST || ip == std::net::Ipv6Addr::LOCALHOST => {
-            Some(true)
-        }
+        (_, Ok(ip)) if ip == Ipv4Addr::LOCALHOST || ip == Ipv6Addr::LOCALHOST => Some(true),
         // All of 127.0.0.0/8, and every address of the machine itself: whether `localhost` means them is not published.
         (_, Ok(ip)) if ip.is_loopback() || ip.is_unspecified() => None,
         (_, Ok(_)) => Some(false),
@@ -265,5 +262,5 @@ fn address(text: &str) -> Result<Address, Exit> {
         (name, Err(_)) if name.to_ascii_lowercase().ends_with(".localhost") => None,
         (_, Err(_)) => Some(false),
     };
-    Ok(address)
+    Ok(Address { transport, family: family.or(stated), loopback, port })
 }

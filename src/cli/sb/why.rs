@@ -64,17 +64,16 @@ pub fn run(args: &Args) -> Result<Exit, Exit> {
         text.push_str(&line(&format!("  {note}")));
     }
     let alone = answers.len() == 1;
+    let is_itself = answers.iter().all(|(asked, _)| *asked == operation);
     for (leaf, decision) in &answers {
-        if !alone {
+        if !is_itself {
             text.push_str(&line(&format!("{}: {}", leaf.name(), word(decision.verdict))));
         }
         text.push_str(&because(&sources, &evaluation.profile, *leaf, decision, alone));
     }
-    let apart: Vec<&str> = match (alone, operation.is_checked()) {
-        (true, true) => {
-            Operation::all().filter(|below| below.is_below(operation)).map(Operation::name).collect()
-        }
-        _ => Vec::new(),
+    let apart: Vec<&str> = match is_itself {
+        true => Operation::all().filter(|below| below.is_below(operation)).map(Operation::name).collect(),
+        false => Vec::new(),
     };
     if !apart.is_empty() {
         text.push_str(&line(&format!("  checked apart from it: {}", apart.join(", "))));

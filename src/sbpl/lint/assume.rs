@@ -5,12 +5,14 @@ use crate::sbpl::vocabulary::{Attribute, Values};
 use crate::sbpl::{Profile, decide::regex::Pattern};
 use crate::syntax::shown;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The stand-ins of a profile: the place of each in the list is in its text.
 #[derive(Debug, Default)]
 pub struct Assumed {
     unknowns: Vec<Unknown>,
+    places: HashMap<Unknown, usize>,
 }
 
 /// The profile with stand-ins, and what they stand for. Where everything is known it is the profile itself.
@@ -83,10 +85,11 @@ impl Assumed {
     }
 
     fn stand_in(&mut self, what: &Unknown) -> String {
-        let at = self.unknowns.iter().position(|known| known == what).unwrap_or_else(|| {
+        let next = self.unknowns.len();
+        let at = *self.places.entry(what.clone()).or_insert(next);
+        if at == next {
             self.unknowns.push(what.clone());
-            self.unknowns.len() - 1
-        });
+        }
         // No character of it means anything in an expression.
         format!("@{at}@")
     }
@@ -94,7 +97,7 @@ impl Assumed {
     /// A text for a message, stand-ins written as what they stand for.
     pub fn shown(&self, text: &[u8]) -> String {
         let pieces = self.pieces(text).into_iter();
-        shown(&pieces.map(|piece| piece.unwrap_or_else(|what| said(what))).collect::<String>())
+        shown(&pieces.map(|piece| piece.unwrap_or_else(said)).collect::<String>())
     }
 
     /// A text as a profile writes it: in quotes, or put together.

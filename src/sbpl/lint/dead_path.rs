@@ -6,6 +6,7 @@ use crate::sbpl::rule::{Effect, Filter, Part, Rule as SbRule, Test, Text};
 use crate::sbpl::spelling::{self, Fault};
 use crate::sbpl::vocabulary::Form;
 use crate::source::Span;
+use std::collections::HashSet;
 
 sb_rule! {
     /// A path that nothing can have.
@@ -58,11 +59,12 @@ const LONGEST: usize = 2048;
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let case = context.profile.case;
+    let ancestors: HashSet<Span> = context.profile.ancestors.iter().map(|(_, span)| *span).collect();
     for rule in &context.profile.rules {
         for filter in rule.filters.iter() {
             filter.walk(false, &mut |filter, negated| {
                 // What names ancestors has written no path of its own.
-                let of_ancestors = context.profile.ancestors.iter().any(|(_, span)| *span == filter.span);
+                let of_ancestors = ancestors.contains(&filter.span);
                 if let Some((why, help)) = dead(filter, rule, negated, case).filter(|_| !of_ancestors) {
                     let keeps_out = (rule.effect == Effect::Deny) != negated;
                     findings.push(finding(filter.span, keeps_out, why, help));

@@ -2,6 +2,7 @@ use super::Context;
 use crate::finding::Finding;
 use crate::sbpl::rule::{Filter, Part, Test, Text, Unknown};
 use crate::source::Span;
+use std::collections::HashSet;
 
 sb_rule! {
     /// Rules that hang on a parameter which is not given.
@@ -39,24 +40,24 @@ sb_rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut known: HashSet<&Unknown> = HashSet::new();
     let mut seen: Vec<(Unknown, Span)> = Vec::new();
-    let mut see = |what: &Unknown, span: Span| {
-        if !seen.iter().any(|(known, _)| known == what) {
-            seen.push((what.clone(), span));
-        }
-    };
+    let mut texts: Vec<(&Text, Span)> = Vec::new();
     for rule in &context.profile.rules {
-        if let Some(what) = &rule.condition {
-            see(what, rule.span);
+        if let Some(what) = rule.condition.as_ref().filter(|what| known.insert(what)) {
+            seen.push((what.clone(), rule.span));
         }
         for filter in rule.filters.iter() {
-            filter.walk(false, &mut |filter, _| {
-                for part in text_of(filter).map(Text::parts).unwrap_or_default() {
-                    if let Part::Unknown { what, .. } = part {
-                        see(what, filter.span);
-                    }
-                }
-            });
+            filter.visit(&mut |filter| texts.extend(text_of(filter).map(|text| (text, filter.span))));
+        }
+    }
+    for (text, span) in texts {
+        for part in text.parts() {
+            if let Part::Unknown { what, .. } = part
+                && known.insert(what)
+            {
+                seen.push((what.clone(), span));
+            }
         }
     }
     for (what, span) in seen {

@@ -83,9 +83,8 @@ impl Witness {
                 }
             }
             Test::Regex { attribute, pattern } if attribute.name == "path" => {
-                if as_object {
-                    self.found.extend(samples::of(pattern).unwrap_or_default().into_iter().take(WAYS));
-                }
+                let found = if as_object { samples::of(pattern) } else { None };
+                self.found.extend(found.into_iter().flatten().take(WAYS));
             }
             Test::Text { attribute, form, value } => {
                 let Some(name) = value.bytes() else { return };
