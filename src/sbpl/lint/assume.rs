@@ -159,3 +159,42 @@ fn said(what: &Unknown) -> String {
         Unknown::Defined(name) | Unknown::Call(name) => format!("({name})"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sbpl::{NoImports, Params, Profile, print};
+
+    #[test]
+    fn a_stand_in_is_consistent_and_shown_as_what_it_stands_for() {
+        let text = r#"(version 1)
+            (allow file-read* (subpath (param "HOME")) (literal (string-append (param "HOME") "/.x")))
+            (deny file-read* (literal (string-append "/Users/" (param "USER") "/y")))
+            (deny file-read* (regex (string-append "^" (regex-quote (param "HOME")) "/z")))
+            (allow mach-lookup (global-name (param "NAME")))"#;
+        let profile = Profile::parse(text, &Params::default(), &NoImports).unwrap();
+        let (assumed, stand_ins) = super::of(&profile);
+        let rules: Vec<String> = assumed.rules.iter().map(print::rule).collect();
+        assert_eq!(
+            rules,
+            [
+                r#"(allow file-read* (subpath "/@0@") (literal "/@0@/.x"))"#,
+                r#"(deny file-read* (literal "/Users/@1@/y"))"#,
+                r#"(deny file-read* (regex "^/@0@/z"))"#,
+                r#"(allow mach-lookup (global-name "@2@"))"#,
+            ]
+        );
+        for (path, shown, written) in [
+            ("/@0@/.x", r#"(param "HOME")/.x"#, r#"(string-append (param "HOME") "/.x")"#),
+            ("/@0@", r#"(param "HOME")"#, r#"(param "HOME")"#),
+            (
+                "/Users/@1@/y",
+                r#"/Users/(param "USER")/y"#,
+                r#"(string-append "/Users/" (param "USER") "/y")"#,
+            ),
+            ("/a@9@b@", "/a@9@b@", r#""/a@9@b@""#),
+        ] {
+            assert_eq!(stand_ins.shown(path.as_bytes()), shown);
+            assert_eq!(stand_ins.written(path.as_bytes()), written);
+        }
+    }
+}
