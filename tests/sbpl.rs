@@ -6,6 +6,8 @@ mod command;
 mod decisions;
 #[path = "sbpl/evaluation.rs"]
 mod evaluation;
+#[path = "sbpl/findings.rs"]
+mod findings;
 #[path = "sbpl/hostile.rs"]
 mod hostile;
 #[path = "sbpl/laws.rs"]

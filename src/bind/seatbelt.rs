@@ -107,15 +107,14 @@ fn take(rule: &Rule) -> Result<RawRule, String> {
     Ok(RawRule { effect: rule.effect, text: print::rule(&written), operations: names, planned, paths })
 }
 
-/// The leaves of an operation, so that its meaning hangs on no order among wildcards.
+/// Everything of an operation that the kernel asks about, so that its meaning hangs on no order among wildcards.
 fn expanded(operation: Leaf) -> Result<Vec<Leaf>, String> {
     let name = operation.name();
     match name {
         "default" | "process*" => Err(format!("`{name}` names more than can be said")),
-        "process-exec*" => {
-            Ok([Some(operation), Leaf::named("process-exec-interpreter")].into_iter().flatten().collect())
-        }
-        _ => Ok(operation.leaves().collect()),
+        _ => Ok(Leaf::all()
+            .filter(|it| it.is_checked() && (*it == operation || it.is_below(operation)))
+            .collect()),
     }
 }
 

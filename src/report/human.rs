@@ -317,6 +317,22 @@ profile "pr-review" {
     }
 
     #[test]
+    fn wide_letters_take_two_columns() {
+        let mut sources = Sources::new();
+        let long = "日本語".repeat(40);
+        let text =
+            format!("root \"/{long}\" read-only deny \"/{long}/x\" read-only\nroot \"/日本\" read-only\n");
+        let id = sources.add("wide.palisade", None, text);
+        for place in [format!("\"/{long}\""), format!("\"/{long}/x\""), "\"/日本\"".to_owned()] {
+            let finding = Finding::new("x", Severity::Error, "m").at(span(&sources, id, &place), "here");
+            let report = one(&sources, &finding, Style::default());
+            let width = report.lines().map(textwrap::core::display_width).max().unwrap_or_default();
+            assert!(width <= 80, "{width}\n{report}");
+            assert!(report.contains("here"), "{report}");
+        }
+    }
+
+    #[test]
     fn the_summary_counts() {
         let (sources, ..) = sources();
         assert_eq!(render(&sources, &[], "a.palisade", Style::default()), "no findings in a.palisade\n");

@@ -95,7 +95,9 @@ impl Snippet {
             let range = carried(&map, span.start)..carried(&map, span.end);
             let range = range.start..range.end.max(range.start);
             let line_start = snippet.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-            let middle = range.start - line_start + range.len().min(fit) / 2;
+            let before = columns(snippet.text.get(line_start..range.start).unwrap_or_default());
+            let marked = columns(snippet.text.get(range.clone()).unwrap_or_default());
+            let middle = before + marked.min(fit) / 2;
             let room = width.saturating_sub(FRAME + middle).max(LEAST_LABEL);
             let column = sources.line_column(label.span).column.saturating_sub(1);
             snippet.marks.push(Mark { range, text: wrapped(&label.text, room), line, column });
@@ -190,19 +192,29 @@ fn draw(
 ) -> Vec<(usize, usize)> {
     let end = if source[..line.end].ends_with('\r') { (line.end - 1).max(line.start) } else { line.end };
     let mut start = line.start;
-    if focus - line.start > fit / 2 && end - line.start > fit {
+    let before = columns(source.get(line.start..focus.min(end)).unwrap_or_default());
+    let all = columns(source.get(line.start..end).unwrap_or_default());
+    if before > fit / 2 && all > fit {
         // Keep the end of the line in view rather than room after it.
-        start = boundary(source, (focus - fit / 3).min(end.saturating_sub(fit)).max(line.start));
+        let left_out = (before - fit / 3).min(all.saturating_sub(fit));
+        let mut passed = 0;
+        for (at, character) in source[line.start..end].char_indices() {
+            if passed >= left_out {
+                start = line.start + at;
+                break;
+            }
+            passed += columns(character.encode_utf8(&mut [0; 4]));
+        }
     }
     let mut map = Vec::new();
     if start > line.start {
         map.push((line.start, text.len()));
         text.push_str(cut);
     }
-    let mut columns = 0;
+    let mut taken = 0;
     for (at, character) in source[start..end].char_indices() {
         map.push((start + at, text.len()));
-        if columns >= fit && end - (start + at) > cut.len() {
+        if taken >= fit && end - (start + at) > cut.len() {
             text.push_str(cut);
             break;
         }
@@ -212,17 +224,15 @@ fn draw(
             _ if is_hidden(character) => text.push_str(&escape(character)),
             _ => text.push(character),
         }
-        columns += text[before..].chars().count();
+        taken += columns(&text[before..]);
     }
     map.push((line.end, text.len()));
     map
 }
 
-fn boundary(source: &str, mut offset: usize) -> usize {
-    while !source.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
+/// How many columns a terminal gives a text.
+fn columns(text: &str) -> usize {
+    textwrap::core::display_width(text)
 }
 
 /// Where a byte offset of the source came to stand: at the last shown one that is not behind it.

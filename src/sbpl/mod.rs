@@ -7,6 +7,7 @@ pub mod lint;
 pub mod print;
 pub mod read;
 pub mod rule;
+pub mod spelling;
 pub mod vocabulary;
 
 pub use decide::{Decider, Decision, Engine, PathCase, Place, Places, Subject, Verdict};
@@ -16,7 +17,7 @@ pub use vocabulary::Operation;
 
 use crate::finding::Finding;
 use crate::source::{Sources, Span};
-use rule::Rule;
+use rule::{Rule, Text};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub struct Profile {
     pub opaque: Vec<OpaqueImport>,
     /// Every parameter that was asked for, given or not.
     pub params: BTreeSet<Arc<str>>,
+    /// The paths whose ancestors are named: a filter on those keeps nothing of the path itself.
+    pub ancestors: Vec<(Text, Span)>,
     /// Whether the disk that the profile is for tells cases apart.
     pub case: PathCase,
     /// The rules for each operation, in order.
@@ -37,10 +40,13 @@ pub struct Profile {
     spoken: Vec<[u64; Operation::COUNT.div_ceil(64)]>,
 }
 
-/// An import of a file that is not at hand: it may hold any rule.
+/// An import of a file that is not at hand, or a call of what only such an import may define: it may hold any rule.
 #[derive(Debug, Clone)]
 pub struct OpaqueImport {
+    /// The file.
     pub name: String,
+    /// The function, where it is a call.
+    pub call: Option<Arc<str>>,
     pub span: Span,
     /// How many of [`Profile::rules`] stand before it.
     pub before: usize,
@@ -66,6 +72,11 @@ impl Profile {
     /// What the profile says of an operation on a subject. Ask about leaves: rules for a wildcard do not speak for them all.
     pub fn decide(&self, operation: Operation, subject: &Subject, engine: Engine) -> Decision {
         decide::decide(self, operation, subject, engine)
+    }
+
+    /// What holds for an operation where no filter matches.
+    pub fn fallback(&self, operation: Operation) -> Decision {
+        decide::fallback(self, operation)
     }
 
     /// Indices of the rules written for exactly this operation, in order.

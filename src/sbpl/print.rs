@@ -2,7 +2,7 @@
 
 use super::Profile;
 use super::read::{Datum, Kind};
-use super::rule::{Filter, Part, Rule, Test, Text, Value};
+use super::rule::{Filter, Part, Rule, Test, Text, Unknown, Value};
 use super::vocabulary::Form;
 use std::fmt::Write as _;
 
@@ -34,6 +34,7 @@ fn write_datum(out: &mut String, datum: &Datum) {
             let _ = write!(out, "{number}");
         }
         Kind::Boolean(value) => out.push_str(if *value { "#t" } else { "#f" }),
+        Kind::Broken => {}
         Kind::Quote(inner) => {
             out.push('\'');
             write_datum(out, inner);
@@ -114,7 +115,8 @@ pub fn rule(rule: &Rule) -> String {
     }
     out.push(')');
     match &rule.condition {
-        Some(parameter) => format!("(if (param {}) {out})", quoted(parameter.as_bytes())),
+        Some(Unknown::Parameter(name)) => format!("(if (param {}) {out})", quoted(name.as_bytes())),
+        Some(Unknown::Defined(name) | Unknown::Call(name)) => format!("(if (defined? '{name}) {out})"),
         None => out,
     }
 }
@@ -145,6 +147,9 @@ fn write_filter(out: &mut String, filter: &Filter) {
         Test::Regex { attribute, pattern } => {
             let _ = write!(out, "({} {})", attribute.filter_name(Form::Regex), text(&pattern.text));
         }
+        Test::Opaque { name } => {
+            let _ = write!(out, "({name})");
+        }
         Test::Word { attribute, value } => {
             let _ = write!(out, "({} {value})", attribute.name);
         }
@@ -165,9 +170,12 @@ fn text(value: &Text) -> String {
     let part = |part: &Part| match part {
         Part::Bytes(bytes) => quoted(bytes),
         Part::Torn(bytes) => format!("#\"{}\"", String::from_utf8_lossy(bytes)),
-        Part::Parameter { name, quoted: false } => format!("(param {})", quoted(name.as_bytes())),
-        Part::Parameter { name, quoted: true } => {
-            format!("(regex-quote (param {}))", quoted(name.as_bytes()))
+        Part::Unknown { what, quoted } => {
+            let said = match what {
+                Unknown::Parameter(name) => format!("(param {})", self::quoted(name.as_bytes())),
+                Unknown::Defined(name) | Unknown::Call(name) => format!("({name})"),
+            };
+            if *quoted { format!("(regex-quote {said})") } else { said }
         }
     };
     match value.parts() {

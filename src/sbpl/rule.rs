@@ -3,6 +3,8 @@
 use super::decide::regex::Pattern;
 use super::vocabulary::{Attribute, Form, ModifierInfo, Operation};
 use crate::source::Span;
+use crate::syntax::shown;
+use std::fmt;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,8 +33,30 @@ pub struct Rule {
     pub modifiers: Arc<[Modifier]>,
     /// The form that made it, in the file that holds it.
     pub span: Span,
-    /// The parameter on whose unknown value it hangs whether there is this rule.
-    pub condition: Option<Arc<str>>,
+    /// What decides whether there is this rule, and is not known.
+    pub condition: Option<Unknown>,
+}
+
+/// What shows at run time only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Unknown {
+    /// A parameter that nobody gave.
+    Parameter(Arc<str>),
+    /// Whether a name is defined, of which neither the profile nor the vocabulary here knows.
+    Defined(Arc<str>),
+    /// What a function gives that an import may define which was not read.
+    Call(Arc<str>),
+}
+
+/// In the middle of a sentence.
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(name) => write!(f, "the parameter `{}`, which is not given", shown(name)),
+            Self::Defined(name) => write!(f, "whether `{}` is defined, which is not known", shown(name)),
+            Self::Call(name) => write!(f, "`{}`, which is not known", shown(name)),
+        }
+    }
 }
 
 impl Rule {
@@ -90,6 +114,10 @@ pub enum Test {
         protocol: &'static str,
         address: Option<Text>,
     },
+    /// What a function gives that an import may define which was not read.
+    Opaque {
+        name: Arc<str>,
+    },
     All(Arc<[Filter]>),
     Any(Arc<[Filter]>),
     Not(Arc<Filter>),
@@ -106,6 +134,15 @@ impl Filter {
             _ => (0, 0),
         };
         Self { span, test, nodes: nodes.saturating_add(1), depth: depth + 1 }
+    }
+
+    /// As [`Self::walk`], with filters that may be kept.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Filter)) {
+        match &self.test {
+            Test::All(inner) | Test::Any(inner) => inner.iter().for_each(|filter| filter.visit(visit)),
+            Test::Not(inner) => inner.visit(visit),
+            _ => visit(self),
+        }
     }
 
     /// Calls `visit` for every test that is none of other filters, and says whether it stands under an odd number of `require-not`.
@@ -129,9 +166,9 @@ pub struct Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     Bytes(Arc<[u8]>),
-    /// A parameter that nobody gave; `quoted` where `regex-quote` was to escape it.
-    Parameter {
-        name: Arc<str>,
+    /// What shows at run time only; `quoted` where `regex-quote` was to escape it.
+    Unknown {
+        what: Unknown,
         quoted: bool,
     },
     /// What was written in a way whose meaning is not known.
@@ -148,7 +185,11 @@ impl Text {
     }
 
     pub fn parameter(name: &str) -> Self {
-        Self { parts: [Part::Parameter { name: name.into(), quoted: false }].into() }
+        Self::not_known(Unknown::Parameter(name.into()))
+    }
+
+    pub fn not_known(what: Unknown) -> Self {
+        Self { parts: [Part::Unknown { what, quoted: false }].into() }
     }
 
     pub fn parts(&self) -> &[Part] {
@@ -163,17 +204,20 @@ impl Text {
         }
     }
 
-    /// The first parameter that is not known.
-    pub fn unknown(&self) -> Option<&Arc<str>> {
+    /// The first part that is not known.
+    pub fn unknown(&self) -> Option<&Unknown> {
         self.parts.iter().find_map(|part| match part {
-            Part::Parameter { name, .. } => Some(name),
+            Part::Unknown { what, .. } => Some(what),
             _ => None,
         })
     }
 
-    /// Whether it is nothing but a parameter that nobody gave, and so perhaps no text at all.
-    pub fn is_bare_parameter(&self) -> bool {
-        matches!(&*self.parts, [Part::Parameter { quoted: false, .. }])
+    /// What it is made of, where that is nothing but one thing unknown, and so perhaps no text at all.
+    pub fn bare_unknown(&self) -> Option<&Unknown> {
+        match &*self.parts {
+            [Part::Unknown { what, quoted: false }] => Some(what),
+            _ => None,
+        }
     }
 
     /// What is known of its length, in bytes.
@@ -182,7 +226,7 @@ impl Text {
             .iter()
             .map(|part| match part {
                 Part::Bytes(bytes) | Part::Torn(bytes) => bytes.len(),
-                Part::Parameter { .. } => 0,
+                Part::Unknown { .. } => 0,
             })
             .sum()
     }
@@ -224,7 +268,7 @@ impl Text {
                 }
                 Part::Bytes(out.into())
             }
-            Part::Parameter { name, .. } => Part::Parameter { name: name.clone(), quoted: true },
+            Part::Unknown { what, .. } => Part::Unknown { what: what.clone(), quoted: true },
             Part::Torn(bytes) => Part::Torn(bytes.clone()),
         });
         Self { parts: parts.collect() }
@@ -236,9 +280,12 @@ impl Text {
         for part in self.parts.iter() {
             match part {
                 Part::Bytes(bytes) | Part::Torn(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
-                Part::Parameter { name, .. } => out.push_str(&format!("(param {name})")),
+                Part::Unknown { what, .. } => match what {
+                    Unknown::Parameter(name) => out.push_str(&format!("(param \"{name}\")")),
+                    Unknown::Defined(name) | Unknown::Call(name) => out.push_str(&format!("({name})")),
+                },
             }
         }
-        crate::syntax::shown(&out)
+        shown(&out)
     }
 }

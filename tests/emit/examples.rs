@@ -18,7 +18,9 @@ fn machine() -> RecordedHost {
 fn checked(name: &str, text: &str) {
     let mut sources = Sources::new();
     let file = sources.add(format!("{name}.sb"), None, text);
-    let evaluation = sbpl::evaluate(&mut sources, file, &Params::default(), &NoImports);
+    let scratch = ("SCRATCH".to_owned(), "/private/tmp/palisade-scratch".to_owned());
+    let params = Params { given: [scratch].into(), complete: true };
+    let evaluation = sbpl::evaluate(&mut sources, file, &params, &NoImports);
     let findings = sbpl::lint::run(&sources, &evaluation);
     assert!(findings.is_empty(), "{}", concise::render(&sources, &findings, name));
 }

@@ -73,7 +73,7 @@ fn definitions_functions_and_scopes() {
             "/x",
         ),
         (
-            "(unless (or #f (defined? 'no-such)) (when (defined? 'file-clone) (allow file-read* (literal \"/x\"))))",
+            "(unless (or #f (not (defined? 'cons))) (when (defined? 'file-clone) (allow file-read* (literal \"/x\"))))",
             "/x",
         ),
         ("(define op file-read*) (allow op (literal \"/x\"))", "/x"),
@@ -118,6 +118,111 @@ fn what_hangs_on_an_unknown_parameter_is_marked() {
         with_params(&[], false, "(when (param \"X\") (define a 1))").found(),
         [("what is defined here hangs on the parameter `X`, which is not given", "(define a 1)")]
     );
+}
+
+/// Whether a parameter is given, or a name defined, shows at run time: what comes of it there must be no guess.
+#[test]
+fn what_shows_at_run_time_only_is_no_answer() {
+    for (forms, rules) in [
+        (
+            r#"(allow file-read* (subpath (or (param "X") "/d")))"#,
+            vec![r#"(allow file-read* (subpath (param "X")))"#],
+        ),
+        (r#"(and (param "X") #f (allow signal))"#, vec![]),
+        (r#"(and (param "X") (allow signal))"#, vec![r#"(if (param "X") (allow signal))"#]),
+        (r#"(or (param "X") (allow signal))"#, vec![r#"(if (param "X") (allow signal))"#]),
+        (r#"(or #f (and) (allow signal))"#, vec![]),
+        ("(if (defined? 'future) (allow signal))", vec!["(if (defined? 'future) (allow signal))"]),
+        (
+            "(if (not (defined? 'future)) (allow signal) (deny signal))",
+            vec!["(if (defined? 'future) (allow signal))", "(if (defined? 'future) (deny signal))"],
+        ),
+        ("(define x 1)(if (defined? 'x) (allow signal))", vec!["(allow signal)"]),
+        ("(if (defined? 'mach-per-user-lookup) (allow signal))", vec!["(allow signal)"]),
+    ] {
+        assert_eq!(case(forms).rules(), rules, "{forms}");
+    }
+}
+
+/// What an unread import may define can be called: it may do anything. What is nearly a word of the language is taken for a slip.
+#[test]
+fn calls_of_what_an_import_may_define() {
+    let called = case(
+        "(import \"system.sb\")(system-network)(allow file-read* (their-filter \"/x\"))(allow file-read* (subpath their-path))",
+    );
+    assert_eq!(
+        called.rules(),
+        ["(allow file-read* (their-filter))", "(allow file-read* (subpath (their-path)))"]
+    );
+    let opaque: Vec<_> = called
+        .evaluation
+        .profile
+        .opaque
+        .iter()
+        .map(|import| (import.name.as_str(), import.call.as_deref(), import.before))
+        .collect();
+    assert_eq!(
+        opaque,
+        [
+            ("system.sb", None, 0),
+            ("system.sb", Some("system-network"), 0),
+            ("system.sb", Some("their-filter"), 0)
+        ]
+    );
+    assert_eq!(case("(system-network)").found().len(), 1);
+    assert_eq!(case("(import \"system.sb\")(alow signal)").found().len(), 1);
+}
+
+/// What the reader could not read is told of once, and by nobody else.
+#[test]
+fn what_cannot_be_read_is_told_of_once() {
+    for forms in [
+        "(deny file-read* (literal \"/a\\x4\"))",
+        "(deny signal `x)",
+        "(allow signal (with #\\a))",
+        "(allow network-outbound (remote , \"*:80\"))",
+        "(define (f `) 1)",
+        "#| (allow nonsense) |# (allow signal)",
+        "(let ((a `b)) (allow file-read* (literal a)))",
+    ] {
+        let case = case(forms);
+        let found = case.evaluation.findings.iter();
+        assert_eq!(found.map(|finding| finding.rule).collect::<Vec<_>>(), ["sb-syntax"], "{forms}");
+        let all = palisade::sbpl::lint::run(&case.sources, &case.evaluation);
+        assert!(all.iter().all(|finding| finding.rule != "dead-path"), "{forms} {all:#?}");
+    }
+}
+
+#[test]
+fn words_that_public_headers_list() {
+    for (form, found) in [
+        ("(deny file-read* (with errno ENOETN))", Some("did you mean `ENOENT`?")),
+        ("(deny signal (with send-signal SIGKIL))", Some("did you mean `SIGKILL`?")),
+        ("(allow signal (signal-number SIGNOPE))", None),
+        ("(allow system-socket (socket-domain AF_SYSTM))", Some("did you mean `AF_SYSTEM`?")),
+        ("(allow system-socket (socket-type SOCK_STERAM))", Some("did you mean `SOCK_STREAM`?")),
+    ] {
+        let case = case(form);
+        assert_eq!(case.found().len(), 1, "{form}");
+        if let Some(help) = found {
+            assert_eq!(case.evaluation.findings[0].help.as_deref(), Some(help));
+        }
+    }
+    for form in [
+        "(deny file-read* (with errno EPERM))",
+        "(deny file-read* (with errno 3))",
+        "(allow signal (signal-number 0))",
+        "(allow system-privilege (privilege-id PRIV_ANY_AT_ALL))",
+        "(allow syscall-unix (syscall-number SYS_anything))",
+        "(allow file-read* (file-attribute has-multiple-names))",
+    ] {
+        assert_eq!(case(form).found(), [], "{form}");
+    }
+    assert_eq!(
+        case("(deny signal (with send-signal 99))").found(),
+        [("99 is no value of `send-signal`", "99")]
+    );
+    assert_eq!(case("(cond)").found(), [("`cond` needs a clause", "(cond)")]);
 }
 
 #[test]
@@ -199,7 +304,7 @@ fn everything_else_is_refused_by_name_and_place() {
 
 #[test]
 fn what_many_rules_share_is_counted_and_not_listed_without_end() {
-    let many = case(&"(allow file-read* (subpath \"/tmp/x\"))\n".repeat(250));
+    let many = case(&format!("(allow default){}", "(allow file-read* (subpath \"/tmp/x\"))\n".repeat(250)));
     let findings = palisade::sbpl::lint::run(&many.sources, &many.evaluation);
     assert_eq!(
         findings.iter().filter(|finding| finding.severity > palisade::finding::Severity::Note).count(),

@@ -112,6 +112,61 @@ fn parsed(text: &str) -> Profile {
         .unwrap_or_else(|findings| panic!("{text}\n{findings:#?}"))
 }
 
+/// Conditions and texts that hang on two parameters, and rules made of them.
+fn condition() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec![
+        "(param \"P\")",
+        "(param \"Q\")",
+        "(equal? (param \"P\") \"/a\")",
+        "(string=? (param \"Q\") (param \"P\"))",
+        "#t",
+        "#f",
+    ])
+    .prop_map(str::to_owned);
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|a| format!("(not {a})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(and {a} {b})")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("(or {a} {b})")),
+        ]
+    })
+}
+
+fn hanging_text() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec!["\"/a\"", "\"/b\"", "(param \"P\")", "(param \"Q\")"])
+        .prop_map(str::to_owned);
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(or {a} {b})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(and {a} {b})")),
+            (condition(), inner.clone(), inner.clone()).prop_map(|(c, a, b)| format!("(if {c} {a} {b})")),
+            (condition(), inner.clone(), inner.clone())
+                .prop_map(|(c, a, b)| format!("(cond ({c} {a}) (else {b}))")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("(let ((v {a})) (string-append v {b}))")),
+        ]
+    })
+}
+
+fn hanging_rule() -> impl Strategy<Value = String> {
+    let effect = prop::sample::select(vec!["allow", "deny"]);
+    let operation = prop::sample::select(vec!["file*", "file-read*", "file-read-data"]);
+    let filter = prop_oneof![
+        hanging_text().prop_map(|text| format!("(subpath {text})")),
+        hanging_text().prop_map(|text| format!("(require-not (literal {text}))")),
+        Just(String::new()),
+    ];
+    let rule = (effect, operation, filter)
+        .prop_map(|(effect, operation, filter)| format!("({effect} {operation} {filter})"));
+    (condition(), rule.clone(), rule, 0usize..5).prop_map(|(condition, a, b, form)| match form {
+        0 => format!("(if {condition} {a} {b})"),
+        1 => format!("(when {condition} {a})"),
+        2 => format!("(or {condition} {a})"),
+        3 => format!("(and {condition} {a} {b})"),
+        _ => a,
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -203,6 +258,27 @@ proptest! {
             let subject = Subject::path(path.as_str()).with("vnode-type", Fact::Is(kind.into())).with("device-major", Fact::Number(14)).with("xattr", Fact::Absent);
             let exact = profile.decide(operation, &subject, Engine::PerOperation).verdict;
             prop_assert!(vague == Verdict::Unknown || vague == exact, "{operation:?} {vague:?} {exact:?}");
+        }
+    }
+
+    /// What is certain without a parameter's value is so with every value.
+    #[test]
+    fn a_value_never_turns_what_was_certain(
+        rules in prop::collection::vec(hanging_rule(), 1..6),
+        path in prop::sample::select(vec!["/a", "/b", "/a/b", "/b/a"]),
+    ) {
+        let text = format!("(version 1)(deny default){}", rules.join(""));
+        let read = Operation::named("file-read-data").expect("an operation");
+        let verdict = |given: &[(&str, &str)]| {
+            let given = given.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            let profile = Profile::parse(&text, &Params { given, complete: false }, &NoImports);
+            profile.map(|profile| profile.decide(read, &Subject::path(path), Engine::PerOperation).verdict)
+        };
+        let Ok(vague) = verdict(&[]) else { return Err(TestCaseError::reject("not understood")) };
+        for (p, q) in [("/a", "/a"), ("/a", "/b"), ("/b", "/a"), ("", "/b"), ("/b", "")] {
+            if let Ok(exact) = verdict(&[("P", p), ("Q", q)]) {
+                prop_assert!(vague == Verdict::Unknown || exact == vague || exact == Verdict::Unknown, "{text} {p} {q}");
+            }
         }
     }
 }

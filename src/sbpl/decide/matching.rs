@@ -3,7 +3,7 @@
 use super::subject::{Address, End, Family, Known, Subject, Transport};
 use super::{PathCase, paths};
 use crate::sbpl::rule::{Filter, Rule, Test, Text};
-use crate::sbpl::vocabulary::{Attribute, Form, Values};
+use crate::sbpl::vocabulary::{Attribute, Form, Values, words};
 
 /// An answer that knows what it does not know. The order is the order of likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,22 +69,45 @@ pub fn filter(tested: &Filter, subject: &Subject, case: PathCase) -> Match {
             Known::Absent => Match::No,
             Known::Number(_) | Known::Unknown => Match::Perhaps,
         },
-        Test::Word { attribute, value } => match subject.known(attribute) {
-            Known::Bytes(bytes) => Match::certain(bytes == value.as_bytes()),
-            Known::Absent => Match::No,
-            Known::Number(_) | Known::Unknown => Match::Perhaps,
-        },
+        Test::Word { attribute, value } => word(attribute, value, subject),
         // Bits of a mode are not compared like numbers, and how they are is not published.
         Test::Number { attribute, .. } if attribute.name == "file-mode" => Match::Perhaps,
         Test::Number { attribute, value } => match subject.known(attribute) {
             Known::Number(number) => Match::certain(number == *value),
+            Known::Bytes(bytes) => Match::known(number(attribute, bytes).map(|number| number == *value)),
             Known::Absent => Match::No,
-            Known::Bytes(_) | Known::Unknown => Match::Perhaps,
+            Known::Unknown => Match::Perhaps,
         },
+        // Whatever an import that was not read makes of it.
+        Test::Opaque { .. } => Match::Perhaps,
         Test::Network { attribute, protocol, address } => {
             network(subject.end(attribute.name), protocol, address.as_ref())
         }
     }
+}
+
+fn word(attribute: &Attribute, value: &str, subject: &Subject) -> Match {
+    if attribute.name == "target"
+        && let Some(matched) = subject.targets(value.as_bytes())
+    {
+        return matched;
+    }
+    // Two words may stand for one number, and where the list is not known it cannot be told whether these do.
+    let compared = |other: Option<i64>| {
+        Match::known(other.zip(number(attribute, value.as_bytes())).map(|(a, b)| a == b))
+    };
+    match subject.known(attribute) {
+        Known::Bytes(bytes) if bytes == value.as_bytes() => Match::Yes,
+        Known::Bytes(bytes) if attribute.values == Values::Number => compared(number(attribute, bytes)),
+        Known::Bytes(_) | Known::Absent => Match::No,
+        Known::Number(number) => compared(Some(number)),
+        Known::Unknown => Match::Perhaps,
+    }
+}
+
+/// The number that a word stands for in the filter of an attribute.
+fn number(attribute: &Attribute, word: &[u8]) -> Option<i64> {
+    words::number(attribute.name, std::str::from_utf8(word).ok()?)
 }
 
 fn text(attribute: &Attribute, form: Form, value: &Text, subject: &Subject, case: PathCase) -> Match {
@@ -140,9 +163,9 @@ fn place(address: &Text, found: &Address) -> Match {
         "localhost" => Match::known(found.loopback),
         _ => Match::Perhaps,
     };
-    let port = match (port, port.parse::<u16>()) {
+    let port = match (port, port_number(port)) {
         ("*", _) => Match::Yes,
-        (_, Ok(port)) => Match::known(found.port.map(|found| found == port)),
+        (_, Some(port)) => Match::known(found.port.map(|found| found == port)),
         _ => Match::Perhaps,
     };
     host.min(port)
@@ -151,4 +174,9 @@ fn place(address: &Text, found: &Address) -> Match {
 /// The two halves of `"host:port"`.
 pub fn split_address(address: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(address).ok()?.rsplit_once(':')
+}
+
+/// A port, in digits alone.
+pub fn port_number(port: &str) -> Option<u16> {
+    port.bytes().all(|byte| byte.is_ascii_digit()).then(|| port.parse().ok()).flatten()
 }

@@ -6,12 +6,14 @@ mod order;
 mod paths;
 mod places;
 pub mod regex;
+pub mod samples;
 mod subject;
 
-pub use matching::{Match, filter as match_filter, rule as match_rule, split_address};
+pub use matching::{Match, filter as match_filter, port_number, rule as match_rule, split_address};
 pub use order::Engine;
 pub use paths::PathCase;
 pub use places::{Place, Places};
+pub use samples::Sample;
 pub use subject::{Address, Fact, Family, Subject, Transport};
 
 use super::Profile;
@@ -72,6 +74,17 @@ pub(super) fn decide(profile: &Profile, operation: Operation, subject: &Subject,
     let asked =
         Asked { profile, rules_for: &|node| Cow::Borrowed(profile.rules_for(node)), matched: &matched };
     asked.decide(operation, engine, subject.targets_itself())
+}
+
+/// What holds where no filter matches: rules without one, and the kernel.
+pub(super) fn fallback(profile: &Profile, operation: Operation) -> Decision {
+    let matched = |index: usize| match profile.rules.get(index) {
+        Some(rule) if rule.filters.is_empty() => match_rule(rule, &Subject::any(), profile.case),
+        _ => Match::No,
+    };
+    let asked =
+        Asked { profile, rules_for: &|node| Cow::Borrowed(profile.rules_for(node)), matched: &matched };
+    asked.decide(operation, Engine::PerOperation, Match::No)
 }
 
 /// The rules that are asked, and how each is found to match.

@@ -203,8 +203,9 @@ impl Translator<'_> {
     }
 }
 
-/// Whether an expression tells the two cases of a letter apart.
-pub fn letters_of_one_case(pattern: &[u8]) -> bool {
+/// Whether an expression tells the two cases of a letter apart, as far as its letters show, or its classes alone. What alternatives make up for
+/// is not seen.
+pub fn letters_of_one_case(pattern: &[u8], in_classes_only: bool) -> bool {
     let mut rest = pattern;
     while let Some((&byte, after)) = rest.split_first() {
         match byte {
@@ -222,7 +223,7 @@ pub fn letters_of_one_case(pattern: &[u8]) -> bool {
                 }
                 rest = after.get(end + 1..).unwrap_or_default();
             }
-            _ if byte.is_ascii_alphabetic() => return true,
+            _ if !in_classes_only && (byte.is_ascii_alphabetic() || !byte.is_ascii()) => return true,
             _ => rest = after,
         }
     }
@@ -311,7 +312,7 @@ mod tests {
             ("^/[0-9]+$", false),
             (r"\.\.", false),
         ] {
-            assert_eq!(letters_of_one_case(pattern.as_bytes()), one_case, "{pattern}");
+            assert_eq!(letters_of_one_case(pattern.as_bytes(), false), one_case, "{pattern}");
         }
     }
 }

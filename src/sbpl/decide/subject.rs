@@ -1,6 +1,7 @@
 //! What is asked about: the object of an access, and what is known of it.
 
-use crate::sbpl::vocabulary::Attribute;
+use super::Match;
+use crate::sbpl::vocabulary::{Attribute, filter_named, may_meet};
 use std::collections::BTreeMap;
 
 /// The object of an access. What is not stated is not known, and a filter that hangs on it matches "perhaps".
@@ -18,8 +19,12 @@ enum Object {
         local: Address,
         remote: Address,
     },
-    /// A service, a setting, …: the attribute that names it, and the name.
-    Named(String, Vec<u8>),
+    /// A service, a setting, …: the attribute that names it, its kind, and the name.
+    Named {
+        attribute: String,
+        kind: &'static str,
+        name: Vec<u8>,
+    },
     /// Nothing is known of it.
     Any,
 }
@@ -88,9 +93,15 @@ impl Subject {
         Self { object: Object::Connection { local, remote }, facts: BTreeMap::new() }
     }
 
-    /// What the filter `attribute` names: `Subject::named("global-name", "com.apple.trustd")`.
+    /// What the filter `attribute` names: `Subject::named("global-name", "com.apple.trustd")`. Nothing else is known of it: what one
+    /// access may have beside that name may be there.
     pub fn named(attribute: &str, name: impl Into<Vec<u8>>) -> Self {
-        Self { object: Object::Named(attribute.to_owned(), name.into()), facts: BTreeMap::new() }
+        let (attribute, kind) = match filter_named(attribute) {
+            Some((found, _)) => (found.name, found.kind),
+            None => (attribute, ""),
+        };
+        let object = Object::Named { attribute: attribute.to_owned(), kind, name: name.into() };
+        Self { object, facts: BTreeMap::new() }
     }
 
     /// Something of which nothing is known.
@@ -119,13 +130,16 @@ impl Subject {
             Some(Fact::Absent) => return Known::Absent,
             None => {}
         }
-        let names_another = NAMING.contains(&attribute.kind);
+        let names_an_object = NAMING.contains(&attribute.kind);
         match &self.object {
             Object::Path(path) if attribute.name == "path" => Known::Bytes(path),
             // Both are paths of the object; the other one is not known.
             Object::Path(_) if attribute.kind == "path" => Known::Unknown,
-            Object::Named(name, value) if name == attribute.name => Known::Bytes(value),
-            Object::Path(_) | Object::Connection { .. } | Object::Named(..) if names_another => Known::Absent,
+            Object::Path(_) | Object::Connection { .. } if names_an_object => Known::Absent,
+            Object::Named { attribute: named, name, .. } if named == attribute.name => Known::Bytes(name),
+            // A service is looked up under one kind of name.
+            Object::Named { kind: "mach", .. } if attribute.kind == "mach" => Known::Absent,
+            Object::Named { kind, .. } if names_an_object && !may_meet(kind, attribute.kind) => Known::Absent,
             _ => Known::Unknown,
         }
     }
@@ -135,8 +149,38 @@ impl Subject {
         match &self.object {
             Object::Connection { local, remote } => End::Ip(if filter == "local" { local } else { remote }),
             Object::Path(_) => End::UnixSocket,
-            Object::Named(..) => End::None,
-            Object::Any => End::Unknown,
+            Object::Named { kind, .. } if !may_meet(kind, "network") => End::None,
+            Object::Named { .. } | Object::Any => End::Unknown,
+        }
+    }
+
+    /// Whether the process that is worked on is one of those that a filter's word `word` means, where the subject says it by such a word. A
+    /// process may be meant by several: who is `self` is in `same-sandbox` too.
+    pub(super) fn targets(&self, word: &[u8]) -> Option<Match> {
+        let known = match (&self.object, self.facts.get("target")) {
+            (_, Some(_)) => return None,
+            (Object::Named { attribute, name, .. }, None) if attribute == "target" => name,
+            _ => return None,
+        };
+        Some(match (known.as_slice(), word) {
+            (known, word) if known == word => Match::Yes,
+            (b"self", b"same-sandbox" | b"pgrp") => Match::Yes,
+            (b"self", _) | (_, b"self") if !matches!(known.as_slice(), b"pgrp" | b"same-sandbox") => {
+                Match::No
+            }
+            // launchd runs outside of every sandbox.
+            (b"initproc", b"same-sandbox" | b"children") => Match::No,
+            (b"same-sandbox" | b"children", b"initproc") => Match::No,
+            _ => Match::Perhaps,
+        })
+    }
+
+    /// Whether the object is the process itself.
+    pub(super) fn targets_itself(&self) -> Match {
+        match self.facts.get("target") {
+            Some(Fact::Is(target)) if target == b"self" => Match::Yes,
+            Some(_) => Match::No,
+            None => self.targets(b"self").unwrap_or(Match::Perhaps),
         }
     }
 }
@@ -147,15 +191,4 @@ pub(super) enum End<'a> {
     UnixSocket,
     None,
     Unknown,
-}
-
-impl Subject {
-    /// Whether the object is the process itself.
-    pub(super) fn targets_itself(&self) -> super::Match {
-        match self.facts.get("target") {
-            Some(Fact::Is(target)) if target == b"self" => super::Match::Yes,
-            Some(_) => super::Match::No,
-            None => super::Match::Perhaps,
-        }
-    }
 }

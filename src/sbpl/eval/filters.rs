@@ -1,11 +1,11 @@
 //! Filters: what stands in their brackets, and whether it fits.
 
-use super::{Evaluator, MAX_FILTER_DEPTH, MAX_NODES, NameKind, Refused, Value, is_torn, quote};
+use super::{Evaluator, MAX_FILTER_DEPTH, MAX_NODES, NameKind, Refused, Value, is_torn, quote, unknown_name};
 use crate::finding::{Finding, Severity};
 use crate::sbpl::decide::regex::Pattern;
 use crate::sbpl::read::{Datum, Kind};
-use crate::sbpl::rule::{Filter, Test, Text};
-use crate::sbpl::vocabulary::{Attribute, Form, Values, filter_named};
+use crate::sbpl::rule::{Filter, Test, Text, Unknown};
+use crate::sbpl::vocabulary::{Attribute, Form, Values, filter_named, words};
 use crate::source::Span;
 use crate::syntax::nearest;
 use std::sync::Arc;
@@ -32,6 +32,7 @@ impl Evaluator<'_> {
     pub(super) fn inner_filter(&mut self, datum: &Datum) -> Result<Filter, Refused> {
         match self.eval(datum)? {
             Value::Filter(filter) => Ok(filter),
+            Value::Unknown(Unknown::Call(name)) => self.built(datum.span, Test::Opaque { name }),
             other => self.refuse(datum.span, format!("expected a filter, found {}", other.describe())),
         }
     }
@@ -134,14 +135,7 @@ impl Evaluator<'_> {
         if words.is_empty() || words.contains(&&*value) {
             return Ok(Test::Word { attribute, value });
         }
-        let message = format!("{} is no value of {}", quote(&value), quote(attribute.name));
-        let help = match nearest(&value, words.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("one of: {}", words.join(", ")),
-        };
-        self.report(
-            Finding::new("unknown-name", Severity::Error, message).at(arg.span, "not known").help(help),
-        )
+        self.report(unknown_name::no_value(attribute.name, &value, arg.span, words))
     }
 
     fn no_word(&mut self, attribute: &Attribute, arg: &Datum, found: &str) -> Result<Test, Refused> {
@@ -150,14 +144,23 @@ impl Evaluator<'_> {
 
     /// A number, or the system's name for one.
     fn number(&mut self, attribute: &'static Attribute, arg: &Datum) -> Result<Test, Refused> {
+        let known = words::of_attribute(attribute.name);
         match &arg.kind {
             Kind::Symbol(word) if self.lookup(word).is_none() => {
+                if let Some(words) = known {
+                    self.listed(words, attribute.name, word, arg.span)?;
+                }
                 Ok(Test::Word { attribute, value: word.clone() })
             }
             Kind::List(_) if arg.head().is_some_and(|head| COMMANDS.contains(&head)) => {
                 Ok(Test::Word { attribute, value: crate::sbpl::print::datum(arg).into() })
             }
             _ => match self.eval(arg)? {
+                Value::Number(value)
+                    if attribute.name == "signal-number" && words::out_of_range(words::SIGNALS, value) =>
+                {
+                    self.refuse(arg.span, format!("{value} is no value of {}", quote(attribute.name)))
+                }
                 Value::Number(value) => Ok(Test::Number { attribute, value }),
                 Value::Symbol(value) => Ok(Test::Word { attribute, value }),
                 other => self.refuse(
@@ -226,6 +229,9 @@ impl Evaluator<'_> {
         let mut filters = Vec::new();
         for arg in args {
             let text = self.text(arg)?;
+            if self.profile.ancestors.len() < MAX_NODES {
+                self.profile.ancestors.push((text.clone(), arg.span));
+            }
             let Some(bytes) = text.bytes().filter(|_| !is_torn(&text)) else {
                 // Which directories these are is not known; any of them is matched perhaps.
                 let test = Test::Text { attribute, form: Form::Whole, value: text };

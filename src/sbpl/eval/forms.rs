@@ -4,6 +4,7 @@ use super::value::Function;
 use super::{Evaluator, NameKind, Refused, Truth, Value, is_taken, quote};
 use crate::finding::{Finding, Severity};
 use crate::sbpl::read::{Datum, Kind};
+use crate::sbpl::rule::Unknown;
 use crate::sbpl::vocabulary::filter_named;
 use std::sync::Arc;
 
@@ -81,6 +82,9 @@ impl Evaluator<'_> {
         let Some((head, args)) = items.split_first() else {
             return self.refuse(form.span, "an empty list does nothing");
         };
+        if args.iter().any(Datum::is_broken) && !matches!(head.symbol(), Some("allow" | "deny" | "begin")) {
+            return Err(Refused);
+        }
         let Some(name) = head.symbol() else {
             return match self.eval(head)? {
                 Value::Function(function) => self.call(form, &function, args),
@@ -122,7 +126,7 @@ impl Evaluator<'_> {
                 [test, body @ ..] => self.branch(test, &[], body),
                 [] => self.refuse(form.span, format!("`{name}` takes a condition")),
             },
-            "cond" => self.cond(args),
+            "cond" => self.cond(form, args),
             // A do-nothing macro in Apple's library since 10.12.
             "debug" => Ok(Value::Nothing),
             _ if filter_named(name).is_some() || name.starts_with("require-") || name == "path-ancestors" => {
@@ -130,7 +134,10 @@ impl Evaluator<'_> {
             }
             _ if FORMS.contains(&name) => self.function(form, name, args),
             _ if UNSUPPORTED.contains(&name) => self.unsupported(head, name),
-            _ => self.unknown_name(NameKind::Form, name, head.span),
+            _ => match self.may_be_imported(NameKind::Form, name) {
+                Some(import) => Ok(self.opaque_call(import, name, form.span)),
+                None => self.unknown_name(NameKind::Form, name, head.span),
+            },
         }
     }
 
@@ -156,14 +163,8 @@ impl Evaluator<'_> {
     }
 
     fn define(&mut self, form: &Datum, args: &[Datum]) -> Result<Value, Refused> {
-        if let Some(parameter) = self.condition.clone() {
-            return self.refuse(
-                form.span,
-                format!(
-                    "what is defined here hangs on the parameter {}, which is not given",
-                    quote(&parameter)
-                ),
-            );
+        if let Some(what) = self.condition.clone() {
+            return self.refuse(form.span, format!("what is defined here hangs on {what}"));
         }
         let (name, value) = match args {
             [name @ Datum { kind: Kind::Symbol(symbol), .. }, value] => {
@@ -219,6 +220,7 @@ impl Evaluator<'_> {
         for param in params {
             match &param.kind {
                 Kind::Symbol(name) if !FORMS.contains(&&**name) => names.push(name.clone()),
+                Kind::Broken => return Err(Refused),
                 _ => return self.refuse(param.span, "a function's parameters are names"),
             }
         }
@@ -286,7 +288,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn under(&mut self, parameter: &Arc<str>, body: &[Datum]) -> Result<(), Refused> {
+    fn under(&mut self, parameter: &Unknown, body: &[Datum]) -> Result<(), Refused> {
         let before = self.condition.clone();
         self.condition.get_or_insert_with(|| parameter.clone());
         let result = self.sequence(body);
@@ -294,7 +296,10 @@ impl Evaluator<'_> {
         result.map(|_| ())
     }
 
-    fn cond(&mut self, clauses: &[Datum]) -> Result<Value, Refused> {
+    fn cond(&mut self, form: &Datum, clauses: &[Datum]) -> Result<Value, Refused> {
+        if clauses.is_empty() {
+            return self.refuse(form.span, "`cond` needs a clause");
+        }
         let before = self.condition.clone();
         let value = self.clauses(clauses);
         self.condition = before;

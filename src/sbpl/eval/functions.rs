@@ -2,8 +2,15 @@
 
 use super::{Evaluator, MAX_TEXT, Refused, Truth, Value, is_taken};
 use crate::sbpl::read::Datum;
-use crate::sbpl::rule::Text;
-use crate::sbpl::vocabulary::modifier_named;
+use crate::sbpl::rule::{Text, Unknown};
+use crate::sbpl::vocabulary::{DEAD, modifier_named};
+use std::sync::Arc;
+
+/// Functions that every Scheme of this kind has and that are not evaluated here.
+const BUILT_IN: [&str; 13] = [
+    "apply", "append", "assoc", "car", "cdr", "cons", "eval", "for-each", "length", "list", "load", "map",
+    "null?",
+];
 
 impl Evaluator<'_> {
     pub(super) fn function(&mut self, form: &Datum, name: &str, args: &[Datum]) -> Result<Value, Refused> {
@@ -22,15 +29,21 @@ impl Evaluator<'_> {
             ("and" | "or", _) => self.connective(name == "and", args),
             ("equal?" | "eq?" | "string=?", [a, b]) => self.equal(a, b),
             ("defined?", [arg]) => match self.eval(arg)? {
-                Value::Symbol(name) => {
-                    let defined =
-                        self.lookup(&name).is_some() || is_taken(&name) || modifier_named(&name).is_some();
-                    Ok(Value::Boolean(defined))
-                }
+                Value::Symbol(name) => Ok(self.defined(&name)),
                 other => self.refuse(arg.span, format!("expected a quoted word, found {}", other.describe())),
             },
             _ => self.refuse(form.span, format!("wrong number of arguments for `{name}`")),
         }
+    }
+
+    /// A name that is not known here may still be one that an unread import defines, or a newer system.
+    fn defined(&self, name: &Arc<str>) -> Value {
+        let is_known = self.lookup(name).is_some()
+            || is_taken(name)
+            || modifier_named(name).is_some()
+            || DEAD.contains(&&**name)
+            || BUILT_IN.contains(&&**name);
+        if is_known { Value::Boolean(true) } else { Value::Unknown(Unknown::Defined(name.clone())) }
     }
 
     fn param(&mut self, arg: &Datum) -> Result<Value, Refused> {
@@ -64,15 +77,28 @@ impl Evaluator<'_> {
         Ok(Value::Text(text))
     }
 
+    /// What comes behind an argument that is not known is evaluated only perhaps, and what all give is not known either, unless it is `#f`
+    /// whatever that one is.
     fn connective(&mut self, is_and: bool, args: &[Datum]) -> Result<Value, Refused> {
+        let before = self.condition.clone();
+        let value = self.arguments(is_and, args);
+        self.condition = before;
+        value
+    }
+
+    fn arguments(&mut self, is_and: bool, args: &[Datum]) -> Result<Value, Refused> {
         let mut last = Value::Boolean(is_and);
-        let mut unknown = None;
+        let mut unknown: Option<Unknown> = None;
         for arg in args {
             last = self.eval(arg)?;
             match last.truth() {
-                Truth::Known(value) if value != is_and => return Ok(last),
+                Truth::Known(false) if is_and => return Ok(last),
+                Truth::Known(true) if !is_and => return Ok(unknown.map_or(last, Value::Unknown)),
                 Truth::Known(_) => {}
-                Truth::Unknown(parameter) => unknown = Some(parameter),
+                Truth::Unknown(what) => {
+                    self.condition.get_or_insert_with(|| what.clone());
+                    unknown.get_or_insert(what);
+                }
             }
         }
         Ok(unknown.map_or(last, Value::Unknown))
@@ -94,9 +120,9 @@ impl Evaluator<'_> {
             }
             // A parameter that nobody gave may be `#f` too.
             (Value::Text(text), Value::Boolean(false)) | (Value::Boolean(false), Value::Text(text))
-                if text.is_bare_parameter() =>
+                if text.bare_unknown().is_some() =>
             {
-                return Ok(text.unknown().map_or(Value::Boolean(false), |name| Value::Unknown(name.clone())));
+                return Ok(text.unknown().map_or(Value::Boolean(false), |what| Value::Unknown(what.clone())));
             }
             (Value::Symbol(x), Value::Symbol(y)) => x == y,
             (Value::Number(x), Value::Number(y)) => x == y,

@@ -1,13 +1,15 @@
 //! `import`: files are read from the directories given, and from nowhere else. What is not there stays opaque.
 
-use super::{Evaluator, Refused, Value};
+use super::{Evaluator, NameKind, Refused, Value, unknown_name};
 use crate::resolve::{LiveLoader, Loader};
 use crate::sbpl::OpaqueImport;
 use crate::sbpl::read::Datum;
+use crate::sbpl::rule::Unknown;
 use crate::source::Span;
 use crate::syntax::{load, shown};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Imports may nest this deep.
 const MAX_NESTING: usize = 16;
@@ -96,6 +98,22 @@ impl Evaluator<'_> {
     }
 
     fn opaque(&mut self, name: String, span: Span) {
-        self.profile.opaque.push(OpaqueImport { name, span, before: self.profile.rules.len() });
+        let before = self.profile.rules.len();
+        self.profile.opaque.push(OpaqueImport { name, call: None, span, before });
+    }
+
+    /// What an import that was not read may define, if there is one.
+    pub(super) fn may_be_imported(&self, kind: NameKind, name: &str) -> Option<String> {
+        let import = self.profile.opaque.iter().find(|import| import.call.is_none())?;
+        // What is nearly a word of the language was probably meant to be it.
+        unknown_name::near(kind, name).is_none().then(|| import.name.clone())
+    }
+
+    /// A call of what an unread import may define: it may make any rule, and give anything.
+    pub(super) fn opaque_call(&mut self, import: String, name: &str, span: Span) -> Value {
+        let name: Arc<str> = name.into();
+        let before = self.profile.rules.len();
+        self.profile.opaque.push(OpaqueImport { name: import, call: Some(name.clone()), span, before });
+        Value::Unknown(Unknown::Call(name))
     }
 }

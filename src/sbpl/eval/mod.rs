@@ -12,7 +12,7 @@ mod value;
 use super::Profile;
 use super::lint::unknown_name::{self, Kind as NameKind};
 use super::read::{self, Datum, Kind};
-use super::rule::{Filter, Part, Text};
+use super::rule::{Filter, Part, Text, Unknown};
 use super::vocabulary::{self, Operation};
 use crate::finding::{self, Finding, Severity};
 use crate::source::{FileId, Sources, Span};
@@ -71,8 +71,8 @@ struct Evaluator<'a> {
     depth: usize,
     nodes: usize,
     version: Option<i64>,
-    /// The parameter that decides whether what is evaluated now is evaluated at run time.
-    condition: Option<Arc<str>>,
+    /// What decides whether what is evaluated now is evaluated at run time.
+    condition: Option<Unknown>,
     /// Filters of the `with-filter`s around.
     around: Vec<Filter>,
     importing: Vec<String>,
@@ -129,6 +129,9 @@ impl Evaluator<'_> {
             if self.findings.len() >= MAX_FINDINGS || self.steps > MAX_STEPS || self.nodes > MAX_NODES {
                 return;
             }
+            if datum.is_broken() {
+                continue;
+            }
             let is_version = datum.head() == Some("version");
             if self.version.is_none() && !is_version {
                 self.version = Some(1);
@@ -178,10 +181,15 @@ impl Evaluator<'_> {
             Kind::Number(number) => Value::Number(*number),
             Kind::Boolean(value) => Value::Boolean(*value),
             Kind::Quote(inner) => return self.quoted(inner),
+            // The reader has told of it.
+            Kind::Broken => return Err(Refused),
             Kind::Symbol(name) => match self.lookup(name) {
                 Some(value) => value,
                 None => match Operation::named(name) {
                     Some(operation) => Value::Operation(operation),
+                    None if self.may_be_imported(NameKind::Value, name).is_some() => {
+                        Value::Unknown(Unknown::Call(name.clone()))
+                    }
                     None => return self.unknown_name(NameKind::Value, name, datum.span),
                 },
             },
@@ -234,7 +242,7 @@ impl Evaluator<'_> {
     fn text(&mut self, datum: &Datum) -> Result<Text, Refused> {
         match self.eval(datum)? {
             Value::Text(text) => Ok(text),
-            Value::Unknown(name) => Ok(Text::parameter(&name)),
+            Value::Unknown(what) => Ok(Text::not_known(what)),
             Value::Boolean(false) if datum.head() == Some("param") => {
                 let message = "no value is given for this parameter, and a text is needed here";
                 self.report(

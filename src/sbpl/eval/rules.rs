@@ -1,10 +1,11 @@
 //! `allow`, `deny`, and what stands around them.
 
-use super::{Evaluator, MAX_NODES, NameKind, Refused, Value, quote};
+use super::{Evaluator, MAX_NODES, NameKind, Refused, Value, quote, unknown_name};
 use crate::finding::{Finding, Severity};
 use crate::sbpl::lint::dead_operation;
 use crate::sbpl::read::{Datum, Kind};
-use crate::sbpl::rule::{Effect, Filter, Modifier, Rule, Test, Value as Argument};
+use crate::sbpl::rule::{Effect, Filter, Modifier, Rule, Test, Unknown, Value as Argument};
+use crate::sbpl::vocabulary::words::{self, Words};
 use crate::sbpl::vocabulary::{Argument as Takes, DEAD, ModifierInfo, Operation, modifier_named};
 use crate::source::Span;
 
@@ -95,12 +96,11 @@ impl Evaluator<'_> {
                     ));
                 return self.report(finding);
             }
-            Value::Unknown(parameter) => {
-                let message = format!(
-                    "what stands here hangs on the parameter {}, which is not given",
-                    quote(&parameter)
-                );
-                return self.refuse(arg.span, message);
+            Value::Unknown(Unknown::Call(name)) => {
+                parts.filters.push(self.built(arg.span, Test::Opaque { name })?);
+            }
+            Value::Unknown(what) => {
+                return self.refuse(arg.span, format!("what stands here hangs on {what}"));
             }
             other => {
                 let message =
@@ -161,6 +161,9 @@ impl Evaluator<'_> {
                 other => return self.unfit(info, datum.span, other.describe()),
             },
         };
+        if let Some(words) = words::of_modifier(info.name) {
+            self.known_word(words, info.name, &value, datum.span)?;
+        }
         match (info.argument, &value) {
             (Takes::Text, Argument::Text(_)) | (Takes::Optional, _) => Ok(value),
             (Takes::Word, Argument::Word(_) | Argument::Number(_)) => Ok(value),
@@ -168,6 +171,26 @@ impl Evaluator<'_> {
             (_, Argument::Word(_)) => self.unfit(info, datum.span, "a word"),
             (_, Argument::Number(_)) => self.unfit(info, datum.span, "a number"),
         }
+    }
+
+    /// Refuses a word that a public list does not have, and a number beyond it.
+    fn known_word(&mut self, words: Words, of: &str, value: &Argument, span: Span) -> Result<(), Refused> {
+        match value {
+            Argument::Word(word) => self.listed(words, of, word, span),
+            Argument::Number(number) if words::out_of_range(words, *number) => {
+                self.refuse(span, format!("{number} is no value of {}", quote(of)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn listed(&mut self, words: Words, of: &str, word: &str, span: Span) -> Result<(), Refused> {
+        let names = || words.iter().map(|(name, _)| *name);
+        if names().any(|name| name == word) {
+            return Ok(());
+        }
+        let finding = unknown_name::no_value(of, word, span, &names().collect::<Vec<_>>());
+        self.report(finding)
     }
 
     fn unfit(&mut self, info: &ModifierInfo, span: Span, found: &str) -> Result<Argument, Refused> {

@@ -1,7 +1,7 @@
 //! What forms evaluate to.
 
 use crate::sbpl::read::Datum;
-use crate::sbpl::rule::{Filter, Modifier, Text};
+use crate::sbpl::rule::{Filter, Modifier, Text, Unknown};
 use crate::sbpl::vocabulary::Operation;
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub(super) enum Value {
     Filter(Filter),
     Modifiers(Arc<[Modifier]>),
     Function(Arc<Function>),
-    /// Hangs on a parameter that nobody gave.
-    Unknown(Arc<str>),
+    /// Hangs on what shows at run time only.
+    Unknown(Unknown),
 }
 
 /// A function of the profile's own.
@@ -33,8 +33,8 @@ pub(super) struct Function {
 /// Whether a value counts as true.
 pub(super) enum Truth {
     Known(bool),
-    /// The parameter that decides.
-    Unknown(Arc<str>),
+    /// What decides.
+    Unknown(Unknown),
 }
 
 impl Value {
@@ -42,10 +42,11 @@ impl Value {
     pub fn truth(&self) -> Truth {
         match self {
             Self::Boolean(value) => Truth::Known(*value),
-            Self::Unknown(name) => Truth::Unknown(name.clone()),
-            Self::Text(text) if text.is_bare_parameter() => {
-                text.unknown().map_or(Truth::Known(true), |name| Truth::Unknown(name.clone()))
-            }
+            Self::Unknown(what) => Truth::Unknown(what.clone()),
+            Self::Text(text) => match text.bare_unknown() {
+                Some(what) => Truth::Unknown(what.clone()),
+                None => Truth::Known(true),
+            },
             _ => Truth::Known(true),
         }
     }
@@ -62,7 +63,7 @@ impl Value {
             Self::Filter(_) => "a filter",
             Self::Modifiers(_) => "a modifier",
             Self::Function(_) => "a function",
-            Self::Unknown(_) => "a value that hangs on a parameter",
+            Self::Unknown(_) => "a value that shows at run time only",
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::Context;
 use crate::finding::Finding;
-use crate::sbpl::decide::regex::letters_of_one_case;
+use crate::sbpl::decide::samples::tells_cases_apart;
 use crate::sbpl::rule::{Effect, Test};
 
 sb_rule! {
@@ -43,13 +43,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     if !context.folds_case() {
         return;
     }
-    for rule in context.profile.rules.iter().filter(|rule| rule.operations.iter().any(|op| op.has_path())) {
+    for rule in context.assumed.rules.iter().filter(|rule| rule.operations.iter().any(|op| op.has_path())) {
         for filter in rule.filters.iter() {
             filter.walk(false, &mut |filter, negated| {
                 let Test::Regex { attribute, pattern } = &filter.test else { return };
                 let keeps_out = (rule.effect == Effect::Deny) != negated;
-                let passes = pattern.text.bytes().is_some_and(letters_of_one_case);
-                if attribute.name == "path" && keeps_out && passes {
+                if attribute.name == "path" && keeps_out && tells_cases_apart(pattern) {
                     findings.push(
                         INFO.finding("this expression keeps out one spelling of letters, and the disk knows both")
                             .at(filter.span, "compared letter by letter")

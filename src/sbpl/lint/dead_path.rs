@@ -1,8 +1,12 @@
-use super::{Context, witness};
+use super::Context;
 use crate::finding::{Finding, Severity};
-use crate::sbpl::rule::{Effect, Filter, Rule as SbRule, Test};
+use crate::sbpl::PathCase;
+use crate::sbpl::decide::{Sample, samples};
+use crate::sbpl::rule::{Effect, Filter, Part, Rule as SbRule, Test, Text};
+use crate::sbpl::spelling::{self, Fault};
 use crate::sbpl::vocabulary::Form;
-use crate::syntax::shown;
+use crate::source::Span;
+use std::collections::HashSet;
 
 sb_rule! {
     /// A path that nothing can have.
@@ -11,7 +15,8 @@ sb_rule! {
     ///
     /// Reports paths in filters that the kernel never sees: those through `/tmp`, `/var`, `/etc` and `/home`,
     /// which are links; those with `//`, `.`, `..` or a slash at the end; those that name the Data volume; and
-    /// those that are not absolute. Where the path is one that must be kept out, it is an error.
+    /// those that are not absolute. Where the path is one that must be kept out, it is an error. Of a text that hangs
+    /// on a parameter the known parts are looked at; of an expression every way through it.
     ///
     /// ## Why it is bad
     ///
@@ -49,34 +54,36 @@ sb_rule! {
     check: check,
 }
 
-/// Links at the root of every Mac, and what they lead to. What is below `/home` is mounted elsewhere.
-const LINKS: [(&str, &str); 4] = [
-    ("/tmp", "/private/tmp"),
-    ("/var", "/private/var"),
-    ("/etc", "/private/etc"),
-    ("/home", "/System/Volumes/Data/home"),
-];
-
-const DATA: &str = "/System/Volumes/Data";
+/// Longest path that a help repeats.
+const LONGEST: usize = 2048;
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let case = context.profile.case;
+    let ancestors: HashSet<Span> = context.profile.ancestors.iter().map(|(_, span)| *span).collect();
     for rule in &context.profile.rules {
         for filter in rule.filters.iter() {
             filter.walk(false, &mut |filter, negated| {
-                if let Some((why, help)) = dead(filter, rule, negated) {
+                // What names ancestors has written no path of its own.
+                let of_ancestors = ancestors.contains(&filter.span);
+                if let Some((why, help)) = dead(filter, rule, negated, case).filter(|_| !of_ancestors) {
                     let keeps_out = (rule.effect == Effect::Deny) != negated;
-                    findings.push(finding(filter, keeps_out, why, help));
+                    findings.push(finding(filter.span, keeps_out, why, help));
                 }
             });
         }
     }
+    for (path, span) in &context.profile.ancestors {
+        if let Some((why, help)) = dead_text(Form::Whole, path, case, false) {
+            findings.push(finding(*span, false, why, help));
+        }
+    }
 }
 
-fn finding(filter: &Filter, keeps_out: bool, why: &str, help: String) -> Finding {
+fn finding(span: Span, keeps_out: bool, why: &str, help: String) -> Finding {
     let consequence = if keeps_out { "keeps nothing out" } else { "grants nothing" };
     let mut finding = INFO
         .finding(format!("this path matches nothing, and so {consequence}: {why}"))
-        .at(filter.span, "never the path of a file")
+        .at(span, "never the path of a file")
         .help(help);
     if keeps_out {
         finding.severity = Severity::Error;
@@ -85,55 +92,112 @@ fn finding(filter: &Filter, keeps_out: bool, why: &str, help: String) -> Finding
 }
 
 /// Whether no file can have the path of this filter, which does not stand under `require-not`.
-pub(super) fn is_dead(filter: &Filter, rule: &SbRule) -> bool {
-    dead(filter, rule, false).is_some()
+pub(super) fn is_dead(filter: &Filter, rule: &SbRule, case: PathCase) -> bool {
+    dead(filter, rule, false, case).is_some()
 }
 
+type Dead = (&'static str, String);
+
 /// Why a filter's path is none, and what to write.
-fn dead(filter: &Filter, rule: &SbRule, negated: bool) -> Option<(&'static str, String)> {
-    if let Test::Regex { attribute, pattern } = &filter.test {
-        let rest = pattern.text.bytes()?.strip_prefix(b"^")?;
-        let (link, target) = LINKS.iter().find(|(link, _)| {
-            let after = rest.strip_prefix(link.as_bytes()).map(<[u8]>::first);
-            matches!(after, Some(None | Some(b'/' | b'$' | b'(')))
-        })?;
-        return (attribute.name == "path")
-            .then(|| ("it leads through a link", format!("begin it with `^{target}` instead of `^{link}`")));
+fn dead(filter: &Filter, rule: &SbRule, negated: bool, case: PathCase) -> Option<Dead> {
+    match &filter.test {
+        Test::Regex { attribute, pattern } if attribute.name == "path" => {
+            // Dead if every way through it is.
+            let samples = samples::of(pattern)?;
+            let mut reasons = samples.iter().map(|sample| dead_sample(sample, case));
+            let first = reasons.next()??;
+            reasons.all(|reason| reason.is_some()).then_some(first)
+        }
+        Test::Text { attribute, form, value } if attribute.name == "path" => {
+            // A rule may well be about the link itself, for who reads where it leads.
+            let may_be_link = *form == Form::Whole && rule.effect == Effect::Allow && !negated;
+            dead_text(*form, value, case, may_be_link)
+        }
+        _ => None,
     }
-    let (form, bytes) = witness::path_of(filter)?;
-    let path = std::str::from_utf8(bytes).ok()?;
-    let said = shown(path);
-    if !path.starts_with('/') {
-        return Some(("it is not absolute", format!("`{said}` would have to begin with a slash")));
+}
+
+fn dead_text(form: Form, text: &Text, case: PathCase, may_be_link: bool) -> Option<Dead> {
+    let open_end = form == Form::Prefix;
+    if let Some(bytes) = text.bytes() {
+        let path = std::str::from_utf8(bytes).ok()?;
+        if !path.starts_with('/') {
+            let help = format!("`{}` would have to begin with a slash", cut(path));
+            return Some(("it is not absolute", help));
+        }
+        if may_be_link && is_link(path, case) {
+            return None;
+        }
+        return misspelled(path, case, open_end).map(|(why, seen)| (why, format!("write `{}`", cut(&seen))));
     }
-    let is_link_itself = form == Form::Whole && rule.effect == Effect::Allow && !negated;
-    if let Some((target, below)) = through_link(path)
-        && !(is_link_itself && (below.is_empty() || path.starts_with("/var/select/")))
-    {
-        return Some(("it leads through a link", format!("write `{}`", shown(&format!("{target}{below}")))));
+    dead_parts(text.parts(), case, open_end)
+}
+
+/// Whether a path is that of a link at the root, or of one that every Mac has below it.
+fn is_link(path: &str, case: PathCase) -> bool {
+    let (seen, fault) = spelling::resolved(path, case, false);
+    let at_root = path.rfind('/') == Some(0) || path.starts_with("/var/select/");
+    fault == Some(Fault::Link) && at_root && seen != path
+}
+
+/// What is wrong with an absolute path, and how the kernel sees it.
+fn misspelled(path: &str, case: PathCase, open_end: bool) -> Option<(&'static str, String)> {
+    let (seen, fault) = spelling::resolved(path, case, open_end);
+    let below = spelling::on_data_volume(&seen, case).filter(|below| !open_end || *below != "/" || seen.ends_with('/'));
+    match (fault, below) {
+        (fault, Some(below)) => Some((fault.unwrap_or(Fault::DataVolume).why(), below.to_owned())),
+        (Some(fault), None) => Some((fault.why(), seen)),
+        (None, None) => None,
     }
-    if path.strip_prefix(DATA).is_some_and(|below| below.len() > 1 && below.starts_with('/')) {
-        let below = path.get(DATA.len()..).unwrap_or_default();
-        return Some(("what is on the Data volume is seen without its name", format!("write `{}`", shown(below))));
+}
+
+/// Whether a path is dead whatever its unknown parts are.
+fn dead_parts(parts: &[Part], case: PathCase, open_end: bool) -> Option<Dead> {
+    let known = |part: &Part| match part {
+        Part::Bytes(bytes) => std::str::from_utf8(bytes).ok().map(str::to_owned),
+        _ => None,
+    };
+    if let Some(head) = parts.first().and_then(known) {
+        if !head.starts_with('/') {
+            let help = format!("`{}` would have to begin with a slash", cut(&head));
+            return Some(("it is not absolute", help));
+        }
+        if let Some((why, seen)) = misspelled(&head, case, true) {
+            return Some((why, format!("begin it with `{}` instead of `{}`", cut(&seen), cut(&head))));
+        }
     }
-    let mut parts = path.split('/').skip(1).collect::<Vec<_>>();
-    let slash_at_end = parts.last() == Some(&"") && path.len() > 1;
-    if slash_at_end {
-        parts.pop();
-    }
-    if slash_at_end && form != Form::Prefix {
-        return Some(("it ends with a slash", format!("write `{}`", shown(path.trim_end_matches('/')))));
-    }
-    if path.len() > 1 && parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
-        return Some(("the kernel resolves `//`, `.` and `..` before it compares", format!("resolve `{said}`")));
+    for (at, text) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, known(part)?))) {
+        if ["//", "/./", "/../"].iter().any(|unresolved| text.contains(unresolved)) {
+            return Some((Fault::Unresolved.why(), format!("resolve `{}`", cut(&text))));
+        }
+        if at + 1 == parts.len() && !open_end {
+            if text.ends_with('/') {
+                return Some((Fault::SlashAtEnd.why(), format!("end it with `{}`", cut(text.trim_end_matches('/')))));
+            }
+            if text.ends_with("/.") || text.ends_with("/..") {
+                return Some((Fault::Unresolved.why(), format!("resolve `{}`", cut(&text))));
+            }
+        }
     }
     None
 }
 
-/// What a path leads to that begins with one of the links, and the rest.
-fn through_link(path: &str) -> Option<(&'static str, &str)> {
-    LINKS.iter().find_map(|(link, target)| {
-        let below = path.strip_prefix(link)?;
-        (below.is_empty() || below.starts_with('/')).then_some((*target, below))
-    })
+/// Why no path has what an expression finds in this way.
+fn dead_sample(sample: &Sample, case: PathCase) -> Option<Dead> {
+    let text = std::str::from_utf8(&sample.text).ok()?;
+    if sample.from_start && !text.is_empty() && !text.starts_with('/') {
+        return Some(("it is not absolute", "an expression from `^` on begins with a slash".to_owned()));
+    }
+    if sample.from_start
+        && let Some((why, seen)) = misspelled(text, case, !sample.to_end)
+    {
+        return Some((why, format!("begin it with `^`, and what is `{}` for `{}`", cut(&seen), cut(text))));
+    }
+    let unresolved = ["//", "/./", "/../"].iter().any(|unresolved| text.contains(unresolved));
+    unresolved.then(|| (Fault::Unresolved.why(), format!("no path holds `{}`", cut(text))))
+}
+
+/// A path for a help: whole, unless it is none that anybody wrote.
+fn cut(path: &str) -> &str {
+    path.char_indices().nth(LONGEST).and_then(|(end, _)| path.get(..end)).unwrap_or(path)
 }

@@ -1,13 +1,13 @@
 use super::Context;
 use crate::finding::Finding;
-use crate::sbpl::read::Kind;
+use crate::sbpl::rule::Test;
 
 sb_rule! {
-    /// A doubled backslash in a raw text.
+    /// A doubled backslash in an expression.
     ///
     /// ## What it does
     ///
-    /// Reports texts after `#` with two backslashes in a row.
+    /// Reports expressions that hold two backslashes in a row outside of a class, as texts after `#` easily do.
     ///
     /// ## Why it is bad
     ///
@@ -39,16 +39,32 @@ sb_rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    for datum in context.data {
-        datum.walk(&mut |datum| {
-            let Kind::Raw(bytes) = &datum.kind else { return };
-            if bytes.windows(2).any(|pair| pair == b"\\\\") {
+    for filter in context.assumed.rules.iter().flat_map(|rule| rule.filters.iter()) {
+        filter.walk(false, &mut |filter, _| {
+            let Test::Regex { pattern, .. } = &filter.test else { return };
+            if pattern.text.bytes().is_some_and(escapes_a_backslash) {
                 findings.push(
-                    INFO.finding("a raw text knows no escapes: both of two backslashes are part of it")
-                        .at(datum.span, "looks for a backslash in the name")
-                        .help("write one backslash, or leave the `#` out"),
+                    INFO.finding("two backslashes in an expression stand for one in the name")
+                        .at(filter.span, "looks for a backslash in the name")
+                        .help("write one backslash in a text after `#`, which knows no escapes, and two in plain quotes"),
                 );
             }
         });
     }
+}
+
+fn escapes_a_backslash(pattern: &[u8]) -> bool {
+    let mut rest = pattern;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = match byte {
+            b'\\' if after.first() == Some(&b'\\') => return true,
+            b'\\' => after.get(1..).unwrap_or_default(),
+            b'[' => {
+                let end = after.iter().skip(1).position(|byte| *byte == b']').map_or(after.len(), |at| at + 2);
+                after.get(end..).unwrap_or_default()
+            }
+            _ => after,
+        };
+    }
+    false
 }

@@ -1,18 +1,20 @@
 use super::Context;
-use crate::finding::Finding;
-use crate::sbpl::rule::Test;
+use crate::finding::{Finding, Severity};
+use crate::sbpl::rule::{Effect, Test};
 
 sb_rule! {
     /// A filter on something the operation does not have.
     ///
     /// ## What it does
     ///
-    /// Reports filters that, by the published tables, do not apply to an operation of their rule.
+    /// Reports filters that, by the published tables, do not apply to an operation of their rule, nor to any below it.
+    /// Where such a filter is to keep something out, it is an error.
     ///
     /// ## Why it is bad
     ///
-    /// Depending on the release, the profile fails or the rule never matches. Either way it does not say what it seems
-    /// to.
+    /// One filter that the system does not take fails the whole profile, and nothing runs; on a release that takes it, the
+    /// rule never matches. The tables are those of 10.15 and 14.4.1: a newer release may know more, which is why an
+    /// allowance is only warned of.
     ///
     /// ## Example
     ///
@@ -39,27 +41,26 @@ sb_rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in &context.profile.rules {
         for filter in rule.filters.iter() {
-            filter.walk(false, &mut |filter, _| {
+            filter.walk(false, &mut |filter, negated| {
                 let attribute = match &filter.test {
                     Test::Text { attribute, .. }
                     | Test::Regex { attribute, .. }
                     | Test::Word { attribute, .. }
                     | Test::Number { attribute, .. }
                     | Test::Network { attribute, .. } => attribute,
-                    Test::All(_) | Test::Any(_) | Test::Not(_) => return,
+                    Test::Opaque { .. } | Test::All(_) | Test::Any(_) | Test::Not(_) => return,
                 };
-                // A wildcard stands for all below it; for `default` that is everything.
-                let unfit = rule.operations.iter().find(|operation| {
-                    operation.is_leaf()
-                        && operation.filters().is_some_and(|kinds| !attribute.kind.is_empty() && !kinds.contains(&attribute.kind))
-                });
-                if let Some(operation) = unfit {
-                    findings.push(
-                        INFO.finding(format!("`{}` has no `{}` to compare", operation.name(), attribute.name))
-                            .at(filter.span, "does not apply")
-                            .help("use a filter on what the operation works on"),
-                    );
+                // A wildcard takes what anything below it takes.
+                let unfit = rule.operations.iter().find(|operation| operation.takes(attribute.kind) == Some(false));
+                let Some(operation) = unfit else { return };
+                let mut finding = INFO
+                    .finding(format!("`{}` has no `{}` to compare", operation.name(), attribute.name))
+                    .at(filter.span, "does not apply")
+                    .help("use a filter on what the operation works on");
+                if (rule.effect == Effect::Deny) != negated {
+                    finding.severity = Severity::Error;
                 }
+                findings.push(finding);
             });
         }
     }

@@ -43,7 +43,7 @@ sb_rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    let profile = context.profile;
+    let profile = context.assumed;
     if !context.understood {
         return;
     }
@@ -57,7 +57,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 let Some(allowance) = profile.rules.get(earlier).filter(|rule| rule.effect == Effect::Allow) else {
                     continue;
                 };
-                let subjects = witness::subjects(denial, allowance);
+                let subjects = witness::subjects(denial, allowance, profile.case);
                 let Some(rest) = left.checked_sub(2 * subjects.len() + 1) else {
                     return findings.push(stopped(&INFO));
                 };

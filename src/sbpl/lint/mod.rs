@@ -2,6 +2,7 @@
 //!
 //! To add one, write the file and put its name into the list below; everything else follows from there.
 
+mod assume;
 #[macro_use]
 mod declare;
 mod witness;
@@ -17,6 +18,10 @@ pub struct Context<'a> {
     pub sources: &'a Sources,
     pub data: &'a [Datum],
     pub profile: &'a Profile,
+    /// The same with stand-ins for what shows at run time only: good for deciding.
+    pub assumed: &'a Profile,
+    /// What the stand-ins are.
+    pub stand_ins: &'a assume::Assumed,
     /// Whether all of the profile was; otherwise nothing can be said of what it decides.
     pub understood: bool,
 }
@@ -53,6 +58,7 @@ rules![
     remote_host,
     socket_denied_as_file,
     unfiltered_override,
+    ungiven_parameter,
     unknown_name,
     unread_import,
     unread_root,
@@ -62,7 +68,15 @@ rules![
 /// Runs every check on what was understood of a profile, beside what kept the rest from being understood. Sorted by place.
 pub fn run(sources: &Sources, evaluation: &Evaluation) -> Vec<Finding> {
     let understood = evaluation.findings.iter().all(|finding| finding.severity != Severity::Error);
-    let context = Context { sources, data: &evaluation.data, profile: &evaluation.profile, understood };
+    let (assumed, stand_ins) = assume::of(&evaluation.profile);
+    let context = Context {
+        sources,
+        data: &evaluation.data,
+        profile: &evaluation.profile,
+        assumed: &assumed,
+        stand_ins: &stand_ins,
+        understood,
+    };
     let mut findings = evaluation.findings.clone();
     for rule in ALL {
         let mut found = Vec::new();

@@ -1,15 +1,17 @@
-use super::{Context, stopped, witness};
+use super::witness::{self, Witness};
+use super::{Context, stopped};
 use crate::finding::Finding;
-use crate::sbpl::rule::Effect;
+use crate::sbpl::decide::Fact;
+use crate::sbpl::rule::{Effect, Rule as SbRule};
 use crate::sbpl::{Engine, Operation, Subject, Verdict};
-use crate::syntax::shown;
 
 sb_rule! {
     /// A denied path that can be moved out of its denial.
     ///
     /// ## What it does
     ///
-    /// Reports denials of reading for paths that may be renamed, or that lie in directories which may be.
+    /// Reports denials of reading, and exceptions from what may be read, for paths that may be renamed, or that lie in
+    /// directories which may be.
     ///
     /// ## Why it is bad
     ///
@@ -47,35 +49,51 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     if !context.understood {
         return;
     }
-    let profile = context.profile;
+    let profile = context.assumed;
     let (Some(read), Some(unlink)) = (Operation::named("file-read-data"), Operation::named("file-write-unlink"))
     else {
         return;
     };
-    let may_move = |path: &[u8]| {
-        profile.decide(unlink, &Subject::path(path), Engine::PerOperation).verdict == Verdict::Allow
+    let covers = |rule: &SbRule, operation: Operation| {
+        rule.operations.iter().any(|written| *written == operation || operation.is_below(*written))
     };
+    let may_move = |subject: &Subject| profile.decide(unlink, subject, Engine::PerOperation).verdict == Verdict::Allow;
+    // Where an expression may find something that can be moved.
+    let mut writable = Witness::new(profile.case);
+    for rule in profile.rules.iter().filter(|rule| rule.effect == Effect::Allow && covers(rule, unlink)) {
+        writable.add_bases(rule);
+    }
     let mut left = context.decisions();
-    for (at, rule) in profile.rules.iter().enumerate().filter(|(_, rule)| rule.effect == Effect::Deny) {
-        for path in witness::paths(rule) {
+    for (at, rule) in profile.rules.iter().enumerate().filter(|(_, rule)| covers(rule, read)) {
+        let mut kept_out = writable.bases_only();
+        kept_out.add_kept_out(rule);
+        for path in kept_out.paths() {
             let above = path.iter().filter(|byte| **byte == b'/').count();
-            let Some(rest) = left.checked_sub(above + 2) else {
+            let subjects = kept_out.with_facts(Subject::path(path.as_slice()));
+            let Some(rest) = left.checked_sub(subjects.len() * 2 + above) else {
                 return findings.push(stopped(&INFO));
             };
             left = rest;
             // What is below a denied directory moves with it.
-            let decision = profile.decide(read, &Subject::path(path.as_slice()), Engine::PerOperation);
-            if decision.rule() != Some(at) {
-                continue;
-            }
-            let way = std::iter::once(path.as_slice()).chain(witness::ancestors(&path));
-            let Some(moved) = way.into_iter().find(|place| may_move(place)) else { continue };
-            let said = shown(&String::from_utf8_lossy(moved));
+            let is_denied = |subject: &&Subject| {
+                let decision = profile.decide(read, subject, Engine::PerOperation);
+                let is_own = rule.effect == Effect::Allow || decision.rule() == Some(at);
+                decision.verdict == Verdict::Deny && is_own
+            };
+            let Some(denied) = subjects.iter().find(is_denied) else { continue };
+            let directory = |place: &[u8]| Subject::path(place).with("vnode-type", Fact::Is(b"DIRECTORY".to_vec()));
+            let moved = match may_move(denied) {
+                true => Some(path.as_slice()),
+                false => witness::ancestors(&path).find(|place| may_move(&directory(place))),
+            };
+            let Some(moved) = moved else { continue };
             let what = if moved == path { "it" } else { "a directory above it" };
+            let kept = if rule.effect == Effect::Deny { "denied here" } else { "excepted here" };
+            let written = context.stand_ins.written(moved);
             findings.push(
-                INFO.finding(format!("what is denied here can be read once {what} is renamed"))
-                    .at(rule.span, format!("`{said}` can be renamed"))
-                    .help(format!("deny it as well: `(deny file-write-unlink (literal \"{said}\"))`")),
+                INFO.finding(format!("what is {kept} can be read once {what} is renamed"))
+                    .at(rule.span, format!("`{}` can be renamed", context.stand_ins.shown(moved)))
+                    .help(format!("deny it as well: `(deny file-write-unlink (literal {written}))`")),
             );
             break;
         }

@@ -1,6 +1,6 @@
 use super::Context;
 use crate::finding::Finding;
-use crate::sbpl::decide::split_address;
+use crate::sbpl::decide::{port_number, split_address};
 use crate::sbpl::rule::Test;
 use crate::syntax::shown;
 
@@ -51,7 +51,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 Some((host, _)) if !matches!(host, "*" | "localhost") => {
                     format!("the host `{}` is refused here, and with it the whole profile", shown(host))
                 }
-                Some((_, port)) if port != "*" && port.parse::<u16>().is_err() => {
+                Some((_, port)) if port != "*" && port_number(port).is_none() => {
                     format!("`{}` is no port", shown(port))
                 }
                 Some(_) => return,

@@ -54,16 +54,35 @@ pub enum Kind {
     Value,
 }
 
+/// The known name that one is near to.
+pub fn near(kind: Kind, name: &str) -> Option<&'static str> {
+    match kind {
+        Kind::Operation | Kind::Value => nearest(name, vocabulary::operation_names()),
+        Kind::Form => nearest(name, vocabulary::filter_names().chain(FORMS)),
+        Kind::Modifier => nearest(name, vocabulary::modifier_names()),
+    }
+}
+
+/// The finding about a word that is none of those a filter or modifier takes.
+pub fn no_value(of: &str, word: &str, span: Span, words: &[&str]) -> Finding {
+    let help = match nearest(word, words.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if words.len() <= 12 => format!("one of: {}", words.join(", ")),
+        None => "the words are those of the system's public headers".to_owned(),
+    };
+    INFO.finding(format!("`{}` is no value of `{}`", shown(word), shown(of))).at(span, "not known").help(help)
+}
+
 /// The finding about one name. The evaluator makes it: only there is known what was looked for.
 pub fn finding(kind: Kind, name: &str, span: Span) -> Finding {
-    let (what, near) = match kind {
-        Kind::Operation => ("operation", nearest(name, vocabulary::operation_names())),
-        Kind::Form => ("filter or form", nearest(name, vocabulary::filter_names().chain(FORMS))),
-        Kind::Modifier => ("modifier", nearest(name, vocabulary::modifier_names())),
-        Kind::Value => ("name", nearest(name, vocabulary::operation_names())),
+    let what = match kind {
+        Kind::Operation => "operation",
+        Kind::Form => "filter or form",
+        Kind::Modifier => "modifier",
+        Kind::Value => "name",
     };
     let finding = INFO.finding(format!("unknown {what} `{}`", shown(name))).at(span, "not known");
-    match near {
+    match near(kind, name) {
         Some(near) => {
             let edit = Edit { span, replacement: near.into() };
             finding.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), vec![edit], false)

@@ -7,7 +7,7 @@ sb_rule! {
     ///
     /// ## What it does
     ///
-    /// Notes every `import` of a file that is not in the directories given.
+    /// Notes every `import` of a file that is not in the directories given, and every call of what such a file may define.
     ///
     /// ## Why it is bad
     ///
@@ -37,6 +37,15 @@ sb_rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for import in &context.profile.opaque {
+        if let Some(call) = &import.call {
+            let (call, name) = (shown(call), shown(&import.name));
+            findings.push(
+                INFO.finding(format!("what `{call}` does is not known: `{name}`, which may define it, was not read"))
+                    .at(import.span, "may make any rule")
+                    .help("give the directory that holds the import: `--import-dir DIR`"),
+            );
+            continue;
+        }
         findings.push(
             INFO.finding(format!("`{}` was not read: what hangs on it is not known", shown(&import.name)))
                 .at(import.span, "may hold any rule")

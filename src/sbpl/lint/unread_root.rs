@@ -44,7 +44,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     if !context.understood {
         return;
     }
-    let profile = context.profile;
+    let profile = context.assumed;
     let (Some(read), Some(exec)) = (Operation::named("file-read-data"), Operation::named("process-exec*")) else {
         return;
     };

@@ -24,6 +24,8 @@ pub enum Kind {
     Number(i64),
     Boolean(bool),
     Quote(Arc<Datum>),
+    /// What could not be read; a finding tells why.
+    Broken,
 }
 
 impl Datum {
@@ -39,6 +41,11 @@ impl Datum {
             Kind::List(items) => Some(items),
             _ => None,
         }
+    }
+
+    /// Whether it stands for what could not be read.
+    pub fn is_broken(&self) -> bool {
+        self.kind == Kind::Broken
     }
 
     /// The word that a list begins with.
@@ -65,6 +72,7 @@ impl Datum {
             Kind::Number(_) => "a number",
             Kind::Boolean(_) => "a truth value",
             Kind::Quote(_) => "a quoted form",
+            Kind::Broken => "what cannot be read",
         }
     }
 }

@@ -113,8 +113,16 @@ impl Reader<'_> {
                 self.refuse(at..at + length, "this text is never closed".into(), "opened here", None);
                 // What is inside it says nothing about the brackets around it.
                 self.open.clear();
+                self.push(span, Kind::Broken);
             }
-            Rule::other => self.other(span, piece),
+            Rule::other => {
+                self.other(span, piece);
+                if piece.starts_with("#|") {
+                    // What was meant as a comment says nothing of its own.
+                    let body = self.text.get(at..).unwrap_or_default();
+                    return at + body.find("|#").map_or(body.len(), |end| end + 2);
+                }
+            }
             _ => {}
         }
         end
@@ -155,7 +163,8 @@ impl Reader<'_> {
         match i64::from_str_radix(digits, radix) {
             Ok(number) => self.push(span, Kind::Number(number)),
             Err(_) => {
-                self.refuse(span.range(), format!("`{}` is too large a number", shown(digits)), "here", None)
+                self.refuse(span.range(), format!("`{}` is too large a number", shown(digits)), "here", None);
+                self.push(span, Kind::Broken);
             }
         }
     }
@@ -167,7 +176,7 @@ impl Reader<'_> {
                 let start = span.range().start + 1;
                 let range = start + bad.range.start..start + bad.range.end;
                 self.refuse(range, "this escape means nothing".into(), bad.why, None);
-                self.push(span, Kind::Cooked(Vec::new().into()));
+                self.push(span, Kind::Broken);
             }
         }
     }
@@ -211,7 +220,7 @@ impl Reader<'_> {
             _ => (format!("`{}` cannot be read", shown(piece)), None),
         };
         self.refuse(span.range(), message, "here", help);
-        self.push(span, Kind::Symbol("?".into()));
+        self.push(span, Kind::Broken);
     }
 
     fn refuse(&mut self, range: std::ops::Range<usize>, message: String, label: &str, help: Option<&str>) {

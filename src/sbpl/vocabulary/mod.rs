@@ -5,10 +5,11 @@ mod filter;
 mod modifier;
 mod operation;
 mod table;
+pub mod words;
 
 pub use filter::{Attribute, Form, Values, filter_named, filter_names};
 pub use modifier::{Argument, ModifierInfo, modifier_named, modifier_names};
-pub use operation::{ALIASES, Builtin, DEAD, Operation};
+pub use operation::{ALIASES, Builtin, DEAD, Operation, may_meet};
 
 /// Names of every operation and alias.
 pub fn operation_names() -> impl Iterator<Item = &'static str> {

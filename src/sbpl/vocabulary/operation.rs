@@ -1,6 +1,7 @@
 //! An operation and its place in the tree.
 
 use super::table::TABLE;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -85,10 +86,49 @@ impl Operation {
         Self::all().filter(move |other| other.is_leaf() && (*other == self || other.is_below(self)))
     }
 
+    /// Whether the kernel itself checks it: it has no children, or its name is no wildcard's. `process-exec*` is checked when a program
+    /// starts, and its child for the interpreter of a script apart from it.
+    pub fn is_checked(self) -> bool {
+        let name = self.name();
+        let is_wildcard = name.ends_with('*') || matches!(name, "default" | "default-message-filter");
+        self.is_leaf() || !is_wildcard || name == "process-exec*"
+    }
+
+    /// What the kernel may ask where a profile says this: itself, if it is checked; else all below it that are.
+    pub fn checked(self) -> impl Iterator<Item = Self> {
+        Self::all().filter(move |other| {
+            if self.is_checked() { *other == self } else { other.is_checked() && other.is_below(self) }
+        })
+    }
+
     /// Whether filters on the path of a file or a socket apply.
     pub fn has_path(self) -> bool {
         self.name().starts_with("file-") || self.filters().is_some_and(|kinds| kinds.contains(&"path"))
     }
+
+    /// Whether filters of a kind apply to it or, for a wildcard, to anything below it; `None` where no published table says.
+    pub fn takes(self, kind: &str) -> Option<bool> {
+        let takes = |operation: Self| operation.filters().is_some_and(|kinds| kinds.contains(&kind));
+        if kind.is_empty() {
+            return None;
+        }
+        if takes(self) || (kind == "path" && self.has_path()) {
+            return Some(true);
+        }
+        if !self.is_leaf() && Self::all().any(|below| below.is_below(self) && takes(below)) {
+            return Some(true);
+        }
+        self.filters().map(|_| false)
+    }
+}
+
+/// Whether any operation takes filters of both kinds, so that one access may have both.
+pub fn may_meet(a: &str, b: &str) -> bool {
+    static PAIRS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
+        let lists = TABLE.iter().filter_map(|entry| entry.filters);
+        lists.flat_map(|kinds| kinds.iter().flat_map(|a| kinds.iter().map(|b| (*a, *b)))).collect()
+    });
+    a.is_empty() || b.is_empty() || PAIRS.contains(&(a, b))
 }
 
 impl fmt::Debug for Operation {
@@ -130,6 +170,44 @@ mod tests {
             assert_eq!(operation.ancestry().last().map(Operation::name), Some("default"), "{operation:?}");
             assert_eq!(operation.parent().is_none(), operation.name() == "default");
         }
+    }
+
+    #[test]
+    fn what_the_kernel_checks_itself_is_no_wildcard() {
+        let checked = |name: &str| -> Vec<_> {
+            Operation::named(name).unwrap().checked().map(Operation::name).collect()
+        };
+        for name in [
+            "process-exec*",
+            "process-exec-interpreter",
+            "network-inbound",
+            "file-mount",
+            "user-preference-read",
+        ] {
+            assert_eq!(checked(name), [name]);
+        }
+        assert_eq!(checked("network*"), ["network-bind", "network-inbound", "network-outbound"]);
+        assert_eq!(checked("file-read*"), ["file-read-data", "file-read-metadata", "file-read-xattr"]);
+        assert!(checked("default").contains(&"process-exec*"));
+        assert!(Operation::all().all(|operation| !operation.is_leaf() || operation.is_checked()));
+    }
+
+    #[test]
+    fn filters_of_two_kinds_may_speak_of_one_access() {
+        assert!(may_meet("xattr", "path") && may_meet("socket", "network"));
+        assert!(!may_meet("mach", "path") && !may_meet("sysctl", "posix-ipc"));
+        let takes = |name: &str, kind| Operation::named(name).unwrap().takes(kind);
+        for (name, kind) in
+            [("mach*", "mach"), ("default", "path"), ("file-lock", "path"), ("process-info*", "target")]
+        {
+            assert_eq!(takes(name, kind), Some(true), "{name} {kind}");
+        }
+        for (name, kind) in
+            [("mach-lookup", "path"), ("file-read*", "mach"), ("process-fork", "target"), ("mach*", "path-x")]
+        {
+            assert_eq!(takes(name, kind), Some(false), "{name} {kind}");
+        }
+        assert_eq!(takes("mach-bootstrap", "mach"), None);
     }
 
     #[test]
