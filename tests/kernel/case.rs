@@ -69,7 +69,7 @@ pub fn run(number: u64, uid: u32) -> Outcome {
     let artifact = pipeline::compile(&sources, &bound, &host, "case.sb").unwrap().unwrap();
     let manifest = base.join("policy/case.manifest.yaml");
     std::fs::write(&manifest, &artifact.manifest).unwrap();
-    let asks = questions(&tree, &base, &bound);
+    let asks = questions(random, &tree, &base, &bound);
     // Before the trials change anything.
     let expected: Vec<Option<bool>> = asks.iter().map(|ask| expected(&host, &bound, ask)).collect();
     let listing = tree.listing();
@@ -119,7 +119,8 @@ fn profile(random: &mut Random, base: &Utf8Path, tree: &Tree) -> String {
     let plain = |path: &Utf8Path| !path.as_str().contains(['\n']) && !path.as_str().contains("\"#");
     let mut lines = vec![format!("tool \"{}\"", PROGRAMS.agent)];
     let mut root = |path: Utf8PathBuf, access| lines.push(format!("root {} {access}", quoted(&path)));
-    root(base.join("w"), if random.once_in(4) { "read-only" } else { "read-write" });
+    let writable = !random.once_in(4);
+    root(base.join("w"), if writable { "read-write" } else { "read-only" });
     let mut roots = vec![base.join("w")];
     for _ in 0..random.below(4) {
         let path = tree.any_directory(random);
@@ -132,7 +133,8 @@ fn profile(random: &mut Random, base: &Utf8Path, tree: &Tree) -> String {
         let path = tree.any_name(random);
         let deeper = random.once_in(6).then(|| path.join("missing/deep"));
         let path = deeper.unwrap_or(path);
-        if plain(&path) && !roots.iter().any(|root| root.starts_with(&path)) {
+        let held = roots.iter().any(|root| path.starts_with(root));
+        if plain(&path) && held && !roots.iter().any(|root| root.starts_with(&path)) {
             lines.push(format!("deny {}", quoted(&path)));
         }
     }
@@ -146,7 +148,7 @@ fn profile(random: &mut Random, base: &Utf8Path, tree: &Tree) -> String {
             lines.push(format!("executable {}", quoted(&path)));
         }
     }
-    if random.once_in(4) {
+    if writable && random.once_in(4) {
         lines.push(format!("unguard {} because \"the case says so\"", quoted(&base.join("w/.vscode"))));
     }
     lines.push(format!("working-directory {}", quoted(&base.join("w"))));
@@ -154,11 +156,11 @@ fn profile(random: &mut Random, base: &Utf8Path, tree: &Tree) -> String {
 }
 
 /// Every path of the tree, beside it, through its links, and around it.
-fn questions(tree: &Tree, base: &Utf8Path, bound: &Bound) -> Vec<Ask> {
+fn questions(random: &mut Random, tree: &Tree, base: &Utf8Path, bound: &Bound) -> Vec<Ask> {
     let mut paths: Vec<Utf8PathBuf> = tree.entries.iter().map(|entry| entry.path.clone()).collect();
     for entry in &tree.entries {
         if entry.path.is_dir() {
-            for name in ["nope", ".mcp.json", ".vscode", ".env", "a", "missing"] {
+            for name in ["nope", ".mcp.json", ".vscode", "missing"] {
                 paths.push(entry.path.join(name));
             }
         }
@@ -184,7 +186,9 @@ fn questions(tree: &Tree, base: &Utf8Path, bound: &Bound) -> Vec<Ask> {
             {
                 continue;
             }
-            if !ours(path) && !matches!(operation, "read" | "create") {
+            // Outside everything it is enough to ask once.
+            let outside = !ours(path) || path.starts_with(base.join("out")) && !random.once_in(4);
+            if outside && !matches!(operation, "read" | "create") {
                 continue;
             }
             asks.push(ask_for(operation, path, bound, tree));
