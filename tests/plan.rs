@@ -328,7 +328,7 @@ fn meant(statements: &[Statement], path: &Utf8Path) -> Operations {
             // What holds a root holds what is protected in it, or is protected itself.
             let holds = roots().any(|(root, _)| root.starts_with(path))
                 || denials().any(|denied| denied.starts_with(path))
-                || executables().any(|place| place == path);
+                || executables().any(|place| place.starts_with(path));
             if writable {
                 set = set.union(if holds { WRITABLE.minus(Operations::MOVING) } else { WRITABLE });
             }

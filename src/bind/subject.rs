@@ -5,7 +5,7 @@ use super::tools::Lookup;
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Hop, Host, Resolution, ResolveError};
 use crate::plan::question::Question;
-use crate::plan::{Decider, Decision, Operation};
+use crate::plan::{Decider, Decision, Operation, OriginKind};
 use crate::policy::Policy;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -70,7 +70,9 @@ fn missing(found: &Resolution) -> Vec<Utf8PathBuf> {
 pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) -> Decision<'a> {
     let closed = |hop: &Hop| {
         let decision = decider.decide(Operation::Read, &hop.link);
-        (!decision.allowed).then_some(decision)
+        // In the command's own directory this link is not there.
+        let hidden = decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Scratch);
+        (hidden || !decision.allowed).then_some(Decision { allowed: false, ..decision })
     };
     let unmade = |directory: &Utf8PathBuf| {
         let decision = decider.decide(Operation::Create, directory);

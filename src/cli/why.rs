@@ -6,8 +6,8 @@ use super::output::{fail, findings_aside, print, style};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
-use crate::plan::hosts;
 use crate::plan::question::Question;
+use crate::plan::{OriginKind, hosts};
 use crate::report;
 use crate::resolve::LiveLoader;
 use crate::source::{Sources, Span};
@@ -81,6 +81,9 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
                 crate::plan::Scope::Subtree => " and below",
             };
             text.push_str(&line(&format!("  by: {} ({}{scope})", rule.origin.text, rule.path)));
+            if rule.origin.kind == OriginKind::Scratch && subject.exists {
+                text.push_str("  what is there now is not in it, and is not seen\n");
+            }
             text.push_str(&snippet(&sources, rule.origin.span, decision.allowed));
         }
         None => text.push_str("  no statement grants it, and what is not granted is denied\n"),

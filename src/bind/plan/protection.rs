@@ -5,7 +5,7 @@ use crate::host::{Entry, Hop, Kind};
 use crate::plan::{
     Effect, Operation, Operations, Origin, OriginKind, Presence, Protected, Protection, Scope,
 };
-use crate::policy::Access;
+use crate::policy::{Access, System};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
 
@@ -84,10 +84,15 @@ impl Builder<'_> {
             .map(|rule| rule.path.clone())
             .collect();
         let mut pins: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
-        for entry in protected {
+        // On Linux a place where programs may run is a mount, which would take that with it.
+        let linux = self.policy.target == System::Linux;
+        let executables =
+            self.rules.iter().filter(|rule| linux && rule.origin.kind == OriginKind::Executable);
+        let held = protected.iter().map(|entry| &entry.path).chain(executables.map(|rule| &rule.path));
+        for held in held {
             let inside = |path: &Utf8Path| writable.iter().any(|top| path != top && path.starts_with(top));
-            for ancestor in entry.path.ancestors().skip(1).take_while(|ancestor| inside(ancestor)) {
-                pins.entry(ancestor.to_path_buf()).or_insert_with(|| entry.path.clone());
+            for ancestor in held.ancestors().skip(1).take_while(|ancestor| inside(ancestor)) {
+                pins.entry(ancestor.to_path_buf()).or_insert_with(|| held.clone());
             }
         }
         for (path, holds) in pins {
