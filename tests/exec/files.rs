@@ -18,6 +18,18 @@ pub const PROBES: &[Probe] = &[
         fs::rename(place.rw(".git/index.lock"), place.rw(".git/index"))
     }),
     works("f07 rename within a directory", |place| fs::rename(place.rw("f.txt"), place.rw("g.txt"))),
+    // On Linux a directory that holds something protected is a mount of its own: rename(2) says EXDEV, as between disks, and programs copy.
+    works("f08 move a file out of a directory that is pinned", |place| {
+        let (from, to) = (place.rw("a/b/open.txt"), place.rw("moved"));
+        match fs::rename(&from, &to) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::copy(&from, &to)?;
+                fs::remove_file(&from)?;
+            }
+            other => other?,
+        }
+        if to.exists() && !from.exists() { Ok(()) } else { Err(io::Error::other("not moved")) }
+    }),
     works("f09 list a writable root", |place| {
         let names: Vec<_> = fs::read_dir(place.rw(""))?.map(|entry| entry.unwrap().file_name()).collect();
         if names.iter().any(|name| name == ".env") { Ok(()) } else { Err(io::Error::other("no .env")) }

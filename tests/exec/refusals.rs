@@ -72,7 +72,7 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
-        name: "a denied or protected file with another hard link is refused",
+        name: "d05 a denied or protected file with another hard link is refused",
         run: |world| {
             for path in
                 ["rw/.env", "rw/secrets/key", "rw/vendor/lib/v.txt", "ro/hidden.txt", "rw/.git/config"]

@@ -56,7 +56,7 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
-        name: "HOME is an empty directory that cannot be written",
+        name: "v02 HOME is an empty directory that cannot be written",
         run: |world| {
             let output = world.shell("cd && echo * && : > file");
             assert_eq!(String::from_utf8_lossy(&output.stdout), "*\n", "{}", show(&output));
@@ -110,7 +110,7 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
-        name: "a descriptor that the caller left open is not inherited",
+        name: "v03 a descriptor that the caller left open is not inherited",
         run: |world| {
             let outside = fs::File::open(world.place.outside("")).unwrap();
             let number = outside.as_raw_fd();

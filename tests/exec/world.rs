@@ -16,6 +16,8 @@ pub struct Programs {
     pub probe: Utf8PathBuf,
     /// The same, not listed.
     pub unlisted: Utf8PathBuf,
+    /// The same, among the modules of a tool.
+    pub among_modules: Utf8PathBuf,
     /// A listed script for `/bin/sh`.
     pub script: Utf8PathBuf,
 }
@@ -34,7 +36,10 @@ pub static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
     let script = bin.join("script");
     fs::write(&script, "#!/bin/sh\necho from the script\n").unwrap();
     open_up(&script);
+    fs::create_dir(bin.join("modules")).unwrap();
+    open_up(&bin.join("modules"));
     Programs {
+        among_modules: place("modules/program", &here),
         palisade: place("palisade", env!("CARGO_BIN_EXE_palisade").as_ref()),
         probe: place("probe", &here),
         unlisted: place("unlisted", &here),

@@ -1,9 +1,10 @@
 //! Programs outside the known places.
 
+use super::road::walk;
 use super::{debian, found, machine, reason};
 use camino::Utf8Path;
 use palisade::bind::tools::find_path;
-use palisade::plan::Scope;
+use palisade::plan::{Operation, Scope};
 
 #[test]
 fn stand_ins_are_refused_with_what_to_state_instead() {
@@ -57,6 +58,31 @@ fn no_install_takes_in_a_home_or_a_shared_directory() {
         let host = machine(&[&format!("{path}: program"), &format!("{}: file", prefix.join("lib/y/z"))]);
         let tool = found(find_path(&host, path.into()));
         assert!(tool.grants.iter().all(|it| it.scope == Scope::Literal), "{path}: {:?}", tool.grants);
+    }
+}
+
+/// A loader takes any program that can be mapped (ld.so(8)): those in a tree of modules are shut, unless another tool is one of them.
+#[test]
+fn a_program_among_modules_cannot_be_given_to_a_loader() {
+    let program = "{ mode: \"0755\", binary: { loader: /lib64/ld-linux-x86-64.so.2 } }";
+    let host = super::road::machine(&[
+        "/w/f: file",
+        "/lib64/ld-linux-x86-64.so.2: { mode: \"0755\", binary: {} }",
+        "/opt/zed/bin/zed: { mode: \"0755\", head: \"#!/bin/sh\\n\" }",
+        &format!("/opt/zed/lib/node_modules/x/bin/native: {program}"),
+        &format!("/opt/zed/bin/other: {program}"),
+        &format!("/opt/zed/bin/shared.so: {program}"),
+    ]);
+    let native = "/opt/zed/lib/node_modules/x/bin/native";
+    for (more, path, map) in [
+        ("", native, false),
+        ("", "/opt/zed/bin/other", false),
+        ("", "/opt/zed/bin/shared.so", true),
+        ("tool \"/opt/zed/lib/node_modules/x/bin/native\"", native, true),
+    ] {
+        let walked = walk(&host, &format!("root \"/w\" read-only\ntool \"/opt/zed/bin/zed\"\n{more}"));
+        assert!(walked.allows(Operation::Read, path), "{path}");
+        assert_eq!(walked.allows(Operation::Map, path), map, "{more} {path}");
     }
 }
 

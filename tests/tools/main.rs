@@ -9,6 +9,8 @@ mod mac_installs;
 mod mac_property;
 mod macos;
 mod property;
+#[path = "../support/road.rs"]
+mod road;
 mod rules;
 
 use palisade::bind::tools::{Finder, Lookup, Tool, find, shell};

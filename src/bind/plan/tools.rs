@@ -2,11 +2,14 @@
 
 use super::{Binding, Builder};
 use crate::bind::tools::{Grant, Lookup, Tool};
-use crate::plan::{Effect, Operation, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool};
+use crate::plan::{
+    Decider, Effect, Operation, Operations, Origin, OriginKind, PlannedTool, Rule, Scope, SkippedTool,
+    Spelling,
+};
 use crate::policy::System;
 use crate::source::Span;
 use camino::Utf8PathBuf;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 struct Shared {
@@ -64,11 +67,36 @@ impl Builder<'_> {
         let place = |span| self.sources.stable_place(self.policy.name.span.file, span);
         self.rules
             .extend(shared.into_iter().map(|((path, scope), shared)| rule(&place, path, scope, shared)));
+        self.shut();
         planned.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
         planned.dedup_by(|a, b| a.name == b.name && a.path == b.path);
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         skipped.dedup_by(|a, b| a.name == b.name);
         (planned, skipped)
+    }
+
+    /// A program among the modules of a tool cannot be started, and so cannot be given to a loader instead, unless another tool is it.
+    fn shut(&mut self) {
+        let tools = self.binding.tools.iter().map(|bound| &bound.lookup);
+        let stated = self.binding.tool_paths.iter().map(|bound| &bound.lookup);
+        let found = tools.chain(stated).chain([&self.binding.shell]).filter_map(Lookup::tool);
+        let programs: BTreeSet<&Utf8PathBuf> = found.flat_map(|tool| &tool.shut).collect();
+        let decider = Decider::new(&self.rules, Spelling::Exact);
+        let shut = programs.into_iter().filter(|program| !decider.decide(Operation::Exec, program).allowed);
+        let rules: Vec<Rule> = shut
+            .map(|program| Rule {
+                effect: Effect::Deny,
+                operations: Operations::of(&[Operation::Map]),
+                scope: Scope::Literal,
+                path: program.clone(),
+                origin: Origin {
+                    kind: OriginKind::Tool,
+                    text: "a program among a tool's modules".into(),
+                    span: None,
+                },
+            })
+            .collect();
+        self.rules.extend(rules);
     }
 
     fn share(&mut self, shared: &mut BTreeMap<(Utf8PathBuf, Scope), Shared>, tool: &Tool, origin: &Origin) {

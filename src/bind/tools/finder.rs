@@ -144,6 +144,7 @@ impl<'h> Finder<'h> {
                 source,
                 interpreter,
                 files: std::mem::take(&mut needs.files).into_iter().collect(),
+                shut: std::mem::take(&mut needs.shut).into_iter().collect(),
                 directory: path.parent().unwrap_or(path).to_path_buf(),
                 also_on_path: std::mem::take(&mut needs.also_on_path).into_iter().collect(),
                 developer_directory: needs.developer_directory.take(),
@@ -369,7 +370,7 @@ impl<'h> Finder<'h> {
                     self.tree(needs, &tree, &install, Use::Helpers)?;
                 }
             }
-            for modules in ["lib", "lib64"] {
+            for modules in ["bin", "sbin", "lib", "lib64", "libexec"] {
                 if let Some(found) = self
                     .looks
                     .directory(&install.join(modules))

@@ -48,6 +48,9 @@ pub struct Tool {
     pub grants: Vec<Grant>,
     /// Files among the grants and helper programs in granted trees whose digests the manifest records. Canonical, sorted.
     pub files: Vec<Utf8PathBuf>,
+    /// Programs of others in trees that it maps: a loader could be given them (ld.so(8)), so that they are not mapped unless something
+    /// else lets them run. Canonical, sorted.
+    pub shut: Vec<Utf8PathBuf>,
     /// The directory to put on PATH so that it is found by its name.
     pub directory: Utf8PathBuf,
     /// Further directories for PATH: where `env` has to find the interpreters of a script. Sorted.

@@ -20,6 +20,8 @@ pub struct Needs {
     grants: BTreeMap<(Utf8PathBuf, Scope), (Operations, &'static str)>,
     pub hops: Vec<Hop>,
     pub files: BTreeSet<Utf8PathBuf>,
+    /// Programs in trees that are mapped: nobody is to run them.
+    pub shut: BTreeSet<Utf8PathBuf>,
     /// Where `env` has to find interpreters.
     pub also_on_path: BTreeSet<Utf8PathBuf>,
     /// Where the developer tools are that it runs, canonical.
@@ -60,6 +62,7 @@ impl Needs {
         }
         self.hops(&other.hops);
         self.files.extend(other.files);
+        self.shut.extend(other.shut);
         self.also_on_path.extend(other.also_on_path);
         if other.developer_directory.is_some() {
             self.developer_directory = other.developer_directory;

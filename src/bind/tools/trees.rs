@@ -160,7 +160,7 @@ impl Finder<'_> {
     }
 
     /// Walks a tree and adds the libraries that native code in it loads; where `programs` is asked for, notes them for their digests and
-    /// says whether there are any. Symlinks are not followed: what they lead to is granted only if something else grants it.
+    /// says whether there are any; elsewhere notes that they are not to run. Symlinks are not followed: what they lead to is granted only if something else grants it.
     pub(super) fn natives(
         &mut self,
         needs: &mut Needs,
@@ -189,8 +189,14 @@ impl Finder<'_> {
                 }
                 let library = [".so", ".node", ".dylib", ".bundle"].iter().any(|end| name.ends_with(end))
                     || name.contains(".so.");
-                let program = programs && entry.is_executable() && !library;
+                let program = entry.is_executable() && !library;
                 if !entry.is_file() || !(library || program) {
+                    continue;
+                }
+                if program && !programs {
+                    if matches!(self.looks.binary(&path), Ok(Some(binary)) if binary.loader.is_some()) {
+                        needs.shut.insert(path);
+                    }
                     continue;
                 }
                 if let Ok(Some(binary)) = self.looks.binary(&path) {

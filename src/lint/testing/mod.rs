@@ -396,6 +396,7 @@ pub fn found(name: &str, path: &str) -> Lookup {
         source: "system".into(),
         interpreter: None,
         grants: vec![grant(path, Scope::Literal, "program")],
+        shut: Vec::new(),
         files: Vec::new(),
         directory: Utf8Path::new(path).parent().unwrap_or("/".into()).into(),
     }))

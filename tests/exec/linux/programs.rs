@@ -22,6 +22,7 @@ pub const PROBES: &[Probe] = &[
         let library = libc_path()?;
         Command::new(&library).output().map(drop)
     }),
+    denied("e11 load a program among a tool's modules", |place| load(&beside("modules/program"), place)),
     denied("e12 run from memory", |place| {
         let fd = rustix::fs::memfd_create("copy", rustix::fs::MemfdFlags::empty())?;
         let mut file = fs::File::from(fd);

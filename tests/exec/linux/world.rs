@@ -147,6 +147,8 @@ fn manifest(place: &Place) -> Manifest {
     }
     let root = |path: &str| place.base.join(path);
     rules.push(allow("read metadata", Subtree, bin, Base));
+    rules.push(allow("read metadata map", Subtree, &bin.join("modules"), Tool));
+    rules.push(deny("map", Literal, &PROGRAMS.among_modules, Tool));
     for program in [&PROGRAMS.probe, &PROGRAMS.script, &shell] {
         rules.push(allow("read metadata exec map", Literal, program, Tool));
     }
