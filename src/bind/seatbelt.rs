@@ -32,6 +32,10 @@ const DATA: &str = "/System/Volumes/Data";
 /// socket, a device's settings.
 pub const UNCOUNTED: [&str; 3] = ["file-ioctl", "network-bind", "network-inbound"];
 
+/// How operations begin that mount, copy or map disks as a whole, so that rules on paths say nothing of what they reach.
+const PAST_PATHS: [&str; 5] =
+    ["fs-", "storage-class-map", "system-automount", "system-fsctl", "system-nfssvc"];
+
 /// Reads the text of a statement.
 ///
 /// # Errors
@@ -80,8 +84,12 @@ fn take(rule: &Rule) -> Result<RawRule, String> {
     let is_on_path = |name: &str| {
         name.starts_with("file-") || name.starts_with("network-") || CLOSED_ON_PATHS.contains(&name)
     };
+    let reaches_past = |name: &str| PAST_PATHS.iter().any(|prefix| name.starts_with(prefix));
+    if let (Effect::Allow, Some(name)) = (rule.effect, names.iter().find(|name| reaches_past(name))) {
+        return Err(format!("`{name}` reaches files past every rule on paths"));
+    }
     let closed = |name: &&&str| is_on_path(name) && !counted.contains(name) && !UNCOUNTED.contains(name);
-    if let (sbpl::rule::Effect::Allow, Some(name)) = (rule.effect, names.iter().find(closed)) {
+    if let (Effect::Allow, Some(name)) = (rule.effect, names.iter().find(closed)) {
         return Err(format!(
             "`{name}` stays closed on every path: no other rule would be counted against it"
         ));
@@ -102,6 +110,14 @@ fn take(rule: &Rule) -> Result<RawRule, String> {
         for filter in rule.filters.iter() {
             plain_paths(filter, &mut paths)?;
         }
+    }
+    let changes = !planned.intersection(Operations::WRITING).is_empty();
+    let elsewhere =
+        paths.iter().map(|(_, path)| path).find(|path| !path.starts_with("/dev") || *path == "/dev");
+    if let (Effect::Allow, true, Some(path)) = (rule.effect, changes, elsewhere) {
+        return Err(format!(
+            "it would open `{path}` to be changed: outside `/dev` only a root is written to, and what it holds stays where it is"
+        ));
     }
     let written = Rule { operations: operations.into(), ..rule.clone() };
     Ok(RawRule { effect: rule.effect, text: print::rule(&written), operations: names, planned, paths })
@@ -205,6 +221,11 @@ mod tests {
             "(deny file-write-data (subpath \"/opt\"))",
             "(deny mach-lookup)",
             "(deny sysctl*)",
+            "(allow file-write* (subpath \"/opt/homebrew/Cellar/git\"))",
+            "(allow file-write-unlink (literal \"/Users/dev\"))",
+            "(allow file-write-data (literal \"/dev\"))",
+            "(allow fs-snapshot-mount (subpath \"/\"))",
+            "(allow storage-class-map)",
             "(allow file-mknod (subpath \"/opt\"))",
             "(allow file* (subpath \"/opt\"))",
             "(allow file-write-setugid (literal \"/opt\"))",

@@ -78,10 +78,18 @@ pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) 
         let decision = decider.decide(Operation::Create, directory);
         (!decision.allowed).then_some(decision)
     };
-    let makes = matches!(question, Question::Operation(Operation::Create | Operation::Write));
+    let direct = question.ask(decider, &subject.path, subject.exists);
+    let makes = match question {
+        Question::Operation(Operation::Create) => true,
+        // What is given without being made is there.
+        Question::Operation(Operation::Write) => {
+            !direct.allowed || decider.decide(Operation::Create, &subject.path).allowed
+        }
+        _ => false,
+    };
     let on_the_way = subject.hops.iter().find_map(closed);
     let on_the_way = on_the_way.or_else(|| subject.missing.iter().filter(|_| makes).find_map(unmade));
-    on_the_way.unwrap_or_else(|| question.ask(decider, &subject.path, subject.exists))
+    on_the_way.unwrap_or(direct)
 }
 
 /// What would lie below a file is not there, and the rules speak of it all the same: `.git/hooks` in a linked worktree, whose `.git` is a file.

@@ -13,7 +13,7 @@ pub use quote::Unspeakable;
 
 use crate::bind::plan::SCRATCH_PARAMETER;
 use crate::plan::seatbelt as operations;
-use crate::plan::{Effect, Operations, OriginKind, Plan, PlannedSeatbelt};
+use crate::plan::{Effect, Operations, OriginKind, Plan, PlannedSeatbelt, Rule};
 use camino::{Utf8Path, Utf8PathBuf};
 use quote::{Texts, comment};
 use spellings::Spellings;
@@ -82,6 +82,11 @@ pub fn seatbelt(plan: &Plan, name: &str) -> Result<Seatbelt, Unspeakable> {
             write_raw(&mut text, rules);
         }
         if first.origin.kind == OriginKind::Seatbelt {
+            // What it denies is denied in every spelling.
+            let spelled =
+                |rule: &&Rule| rule.effect == Effect::Deny && spellings.denied(&rule.path).len() > 1;
+            let denials: Vec<Rule> = kind.iter().filter(spelled).cloned().collect();
+            rules::write(&mut text, &mut texts, &spellings, &denials)?;
             continue;
         }
         section(&mut text, title(first.origin.kind));

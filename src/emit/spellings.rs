@@ -2,7 +2,7 @@
 //! compare other letters, so that every spelling which the disk takes for the path is named.
 
 use crate::host::spelling::{MOST_VARIANTS, variants};
-use crate::plan::{Plan, Presence, Protection, Spelling};
+use crate::plan::{Effect, OriginKind, Plan, Presence, Protection, Spelling};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization as _;
@@ -17,6 +17,11 @@ pub struct Spellings<'a> {
 impl<'a> Spellings<'a> {
     pub fn of(plan: &'a Plan) -> Self {
         let roots: HashSet<&Utf8Path> = plan.roots.iter().map(|root| root.path.as_path()).collect();
+        let stated = plan.rules.iter().filter(|rule| {
+            plan.spelling == Spelling::Folded
+                && rule.effect == Effect::Deny
+                && rule.origin.kind == OriginKind::Seatbelt
+        });
         let unmade = plan
             .protected
             .iter()
@@ -27,7 +32,10 @@ impl<'a> Spellings<'a> {
                     || it.protection == Protection::Guarded
             })
             // A root is there.
+            // A root is there.
             .flat_map(|it| it.path.ancestors().take_while(|path| !roots.contains(path)))
+            // Of what a seatbelt rule denies it is not known either.
+            .chain(stated.map(|rule| rule.path.as_path()))
             .collect();
         Self { unmade }
     }

@@ -1,6 +1,6 @@
 //! Questions as people ask them (`why`, `expect`), and their answers from the one decision function.
 
-use super::{Decider, Decision, Operation, Scope};
+use super::{Decider, Decision, Operation, OriginKind, Rule};
 use camino::Utf8Path;
 
 /// The words of `why OP PATH` and `expect OP PATH`.
@@ -32,16 +32,17 @@ impl Question {
         })
     }
 
-    /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do. But where it is
-    /// granted by name, as devices are, it is there when a command runs, whether or not it was seen.
+    /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do. But what
+    /// the system gives, as devices, is there when a command runs, whether or not it was seen.
     /// A question about a host is none about a path, and is answered no; see [`super::hosts`].
     pub fn ask<'a>(self, decider: &Decider<'a>, path: &Utf8Path, exists: bool) -> Decision<'a> {
         match self {
             Self::Operation(Operation::Write) if !exists => {
                 let create = decider.decide(Operation::Create, path);
                 let write = decider.decide(Operation::Write, path);
-                let named = write.allowed && write.rule.is_some_and(|rule| rule.scope == Scope::Literal);
-                if create.allowed || named { write } else { create }
+                let given = |rule: &Rule| matches!(rule.origin.kind, OriginKind::System | OriginKind::Need);
+                let there = write.allowed && write.rule.is_some_and(given);
+                if create.allowed || there { write } else { create }
             }
             Self::Operation(operation) => decider.decide(operation, path),
             Self::List => decider.decide(Operation::Read, path),

@@ -62,6 +62,7 @@ fn a_device_that_is_granted_is_writable_on_every_recording() {
         place.on_mac(&["why", "write", device]).exits(0);
         place.on_examples(&["why", "write", device]).exits(0);
     }
+    place.on_mac(&["why", "write", "/dev/fd/1"]).exits(0);
     place.on_mac(&["why", "write", "/dev/disk0"]).exits(1);
 }
 

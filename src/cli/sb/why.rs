@@ -108,9 +108,14 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// One line of output, whatever the text holds.
+/// What is said, whatever the text holds, in lines of 80 columns where it has blanks.
 fn line(text: &str) -> String {
-    format!("{}\n", report::shown(text))
+    let shown = report::shown(text);
+    let options = textwrap::Options::new(80)
+        .subsequent_indent("      ")
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    format!("{}\n", textwrap::fill(&shown, options))
 }
 
 /// What decides, in words and with the line.

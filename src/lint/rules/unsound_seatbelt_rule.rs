@@ -64,6 +64,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         .rules
         .iter()
         .filter(|rule| rule.effect == Effect::Deny && rule.origin.kind < OriginKind::Seatbelt)
+        .filter(|rule| rule.origin.kind != OriginKind::Scratch)
         .collect();
     for rule in context.plan.rules.iter().filter(|rule| rule.origin.kind == OriginKind::Seatbelt) {
         let lifted = denials.iter().find(|denial| overlap(rule, denial));
@@ -85,6 +86,8 @@ fn uncounted(context: &Context<'_>, findings: &mut Vec<Finding>) {
         .rules
         .iter()
         .filter(|rule| rule.effect == Effect::Deny && rule.operations.contains(Operation::Create))
+        // The private directory's place is not known here.
+        .filter(|rule| rule.origin.kind != OriginKind::Scratch)
         .collect();
     for (statement, read) in context.policy.seatbelt.iter().zip(&context.binding.seatbelt) {
         let allowed = read.iter().flatten().filter(|rule| rule.effect == sbpl::rule::Effect::Allow);

@@ -73,7 +73,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         }
     }
     for (path, span) in &context.profile.ancestors {
-        if let Some((why, help)) = dead_text(Form::Whole, path, case, false) {
+        // What lies above a path through a link, or on the data volume, is there all the same: `/` at least.
+        let above = |why: &str| ![Fault::Link.why(), Fault::DataVolume.why()].contains(&why);
+        if let Some((why, help)) = dead_text(Form::Whole, path, case, false).filter(|(why, _)| above(why)) {
             findings.push(finding(*span, false, why, help));
         }
     }
