@@ -61,6 +61,16 @@ impl Refusal {
 
     /// What to do about it.
     pub fn help(&self) -> Option<String> {
+        let error = match self {
+            Self::Unexamined { error, .. }
+            | Self::Placeholder { error, .. }
+            | Self::Watch { error, .. }
+            | Self::System { error, .. } => Some(error),
+            _ => None,
+        };
+        if let Some(used_up) = error.and_then(used_up) {
+            return Some(format!("{used_up}; nothing was run"));
+        }
         let compile = "run `palisade compile` again";
         Some(match self {
             Self::Target { .. } => "compile the profile on this machine, or for it".into(),
@@ -88,5 +98,18 @@ impl Refusal {
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
             Self::Kernel { help, .. } => help.clone(),
         })
+    }
+}
+
+/// What there is to do where an error is about something that has run out, whatever it was wanted for.
+pub(crate) fn used_up(error: &io::Error) -> Option<&'static str> {
+    match error.raw_os_error()? {
+        libc::EMFILE => Some("a limit on open files is reached: `ulimit -n`; raise it"),
+        libc::ENFILE => Some("the system has as many open files as it may: `fs.file-max`; raise it"),
+        libc::ENOSPC | libc::EDQUOT => {
+            Some("there is no space left, or no room for another file (`df`, `df -i`): make room")
+        }
+        libc::ENOMEM => Some("memory has run out"),
+        _ => None,
     }
 }
