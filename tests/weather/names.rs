@@ -31,11 +31,11 @@ pub const SCENARIOS: &[Scenario] = &[
             let free = unwalled(world, each);
             assert!(free.out.lines().count() >= names.len() * 2, "without walls all can be read: {free:?}");
             for name in &names {
-                let missing = format!(": > \"$1\" && echo made");
+                let missing = "( : > \"$1\" ) 2> /dev/null && echo made";
                 let path = format!("missing {name}");
-                let ran = argument(world, &missing, &path);
+                let ran = argument(world, missing, &path);
                 assert_eq!(ran.out, "", "{name:?}: {ran:?}");
-                let ran = argument(world, ": > \"$1/x\" && echo made", &path);
+                let ran = argument(world, "( : > \"$1/x\" ) 2> /dev/null && echo made", &path);
                 assert_eq!(ran.out, "", "{name:?}: {ran:?}");
             }
             world.nothing_left(&before);
@@ -73,8 +73,20 @@ pub const SCENARIOS: &[Scenario] = &[
             let odd = world.path("project/keys").join("x").into_std_path_buf();
             let odd = odd.with_file_name(OsStr::from_bytes(b"\xff\xfe key"));
             fs::write(&odd, "secret\n").unwrap();
+            // What was there when it was compiled could not be said in an artifact.
+            world.write("agent.palisade", &format!("edition 1\nprofile \"agent\" {{ {PROFILE} }}\n"));
+            let ran = world.ran(&["compile", "../agent.palisade"]);
+            ran.ended(1);
+            assert!(ran.err.contains("that is not UTF-8"), "{ran:?}");
+            ran.helps("rename it");
+            world
+                .ran(&["run", "../agent.palisade", "-c", "echo ran"])
+                .refused("that is not UTF-8", "rename it");
+            fs::remove_file(&odd).unwrap();
             world.compiled(PROFILE);
             world.exec(":").ended(0);
+            // What has come since is denied with the directory.
+            fs::write(&odd, "secret\n").unwrap();
             let line = "for path in keys/*; do { read line < \"$path\"; } 2> /dev/null && echo read; done; :";
             let ran = world.exec(line);
             assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{ran:?}");
@@ -110,11 +122,11 @@ pub const SCENARIOS: &[Scenario] = &[
             for line in
                 [": < pipe", ": > pipe", ": <> pipe", ": < socket", ": > socket", ": < device", ": > device"]
             {
-                let ran = world.exec(&format!("{{ {line}; }} 2> /dev/null && echo open; :"));
+                let ran = world.exec(&format!("( {line} ) 2> /dev/null && echo open; :"));
                 assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{line}: {ran:?}");
             }
             let opened =
-                unwalled(world, "{ : <> pipe; } && echo open; { : < device; } 2> /dev/null && echo open; :");
+                unwalled(world, "( : <> pipe ) && echo open; ( : < device ) 2> /dev/null && echo open; :");
             assert_eq!(opened.out.lines().count(), 1 + usize::from(is_there), "{opened:?}");
             world.nothing_left(&before);
             // Whoever has another name of it has the same pipe, socket or device.
@@ -148,7 +160,7 @@ pub const SCENARIOS: &[Scenario] = &[
             rustix::fs::mknodat(rustix::fs::CWD, pipe.as_str(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
             world.compiled(PROFILE);
             world.exec(":").ended(0);
-            let ran = world.exec("{ : <> keys/pipe; } 2> /dev/null && echo open; :");
+            let ran = world.exec("( : <> keys/pipe ) 2> /dev/null && echo open; :");
             assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{ran:?}");
             fs::hard_link(&pipe, world.path("project/other")).unwrap();
             world.exec("echo ran").refused("`", "break the link");

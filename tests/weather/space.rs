@@ -15,9 +15,10 @@ pub const SCENARIOS: &[Scenario] = &[
         name: "no room for what must stand at a missing path",
         run: |world| {
             own_mounts();
-            tmpfs(&world.path("project"), "nr_inodes=30");
+            tmpfs(&world.path("project"), "nr_inodes=100");
             world.populate();
             world.compiled(PROFILE);
+            world.exec(":").ended(0);
             fill_names(&world.path("project"));
             let before = world.before();
             world.exec("echo ran").refused("is missing and cannot be kept from being created", "make room");

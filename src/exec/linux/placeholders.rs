@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FlockOperation, Mode, OFlags, fchmod, flock, fstat, mkdirat, open, openat, statat, unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
@@ -169,6 +169,8 @@ fn open_parent(path: &Utf8Path) -> Result<OwnedFd, Errno> {
 fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
     let name = path.file_name().ok_or(Errno::INVAL)?;
     for _ in 0..ATTEMPTS {
+        // What is made but cannot be opened for want of a descriptor could not be removed again: another run may share it by then.
+        let descriptor = fcntl_dupfd_cloexec(&parent, 0)?;
         let umask = rustix::process::umask(Mode::empty());
         let made = mkdirat(&parent, name, Mode::from_raw_mode(MODE));
         rustix::process::umask(umask);
@@ -179,11 +181,16 @@ fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
             Err(Errno::EXIST) if path.symlink_metadata().is_err() => continue,
             Err(error) => return Err(error),
         }
+        drop(descriptor);
         let held = match open_directory(&parent, name) {
             Err(Errno::NOENT) => continue,
             directory => Held { path: path.to_path_buf(), directory: directory?, parent: Rc::clone(&parent) },
         };
-        flock(&held.directory, FlockOperation::LockShared)?;
+        if let Err(error) = flock(&held.directory, FlockOperation::LockShared) {
+            // Where nothing can be locked, nothing is shared either.
+            let _ = unlinkat(&parent, name, AtFlags::REMOVEDIR);
+            return Err(error);
+        }
         // Another run may have removed it before the lock was ours.
         if held.stands() {
             return Ok(held);
