@@ -128,8 +128,11 @@ fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
 /// at the place is replaced, not written through.
 fn write(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     for (path, text) in outputs.with(artifact) {
-        write_atomically(path, text, READABLE)
-            .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?;
+        write_atomically(path, text, READABLE).map_err(|error| {
+            let help =
+                "what stood there still does; make room for it, or name another directory with `--out-dir`";
+            fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), Some(help))
+        })?;
         print(&format!("wrote {}\n", report::shown(path.as_str())));
     }
     Ok(Exit::Clean)

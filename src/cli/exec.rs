@@ -5,7 +5,7 @@ use super::input::read_text;
 use super::output::fail;
 use super::report::Report;
 use crate::exec::{self, Command, Seatbelt};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Manifest, ManifestError};
 use camino::Utf8PathBuf;
 use std::ffi::OsString;
 
@@ -68,10 +68,15 @@ pub fn run(args: &Args) -> Exit {
                 Artifact { manifest: &manifest, text: &text, seatbelt: Seatbelt::Beside(&args.manifest) };
             start(&artifact, &args.command.command(), report)
         }
-        Err(error) => report.refused(
-            &format!("`{}`: {error}", args.manifest),
-            Some("run `palisade compile` again; nothing was run"),
-        ),
+        Err(error) => {
+            let help = match error {
+                ManifestError::Schema(schema) if schema > manifest::SCHEMA => {
+                    "use the version of palisade that compiled it, or run `palisade compile` again with this one; nothing was run"
+                }
+                _ => "run `palisade compile` again; nothing was run",
+            };
+            report.refused(&format!("`{}`: {error}", args.manifest), Some(help))
+        }
     }
 }
 

@@ -111,12 +111,17 @@ pub const READABLE: u32 = 0o644;
 /// The permissions of what may hold a secret.
 pub const PRIVATE: u32 = 0o600;
 
-/// Writes a file with these permissions beside its place and moves it there. A link at the place is replaced.
+/// Writes a file with these permissions beside its place and moves it there. A link at the place is replaced. Where the system has files
+/// without a name, one that could not be finished leaves none behind, even where this program is killed.
 pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = path.parent().unwrap_or(Utf8Path::new("/"));
     if !directory.is_dir() {
         return Err(std::io::Error::other(format!("there is no directory `{directory}`")));
+    }
+    #[cfg(target_os = "linux")]
+    if write_nameless(path, directory, text, mode)? {
+        return Ok(());
     }
     // Without the name of the file that would be moved there: nobody knows it.
     let plain = |error: std::io::Error| std::io::Error::from(error.kind());
@@ -129,4 +134,41 @@ pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Resu
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// The same by a file that has no name until it is whole (O_TMPFILE in open(2)). `false` where the file system has none, or no name can be
+/// given to it.
+#[cfg(target_os = "linux")]
+fn write_nameless(path: &Utf8Path, directory: &Utf8Path, text: &str, mode: u32) -> std::io::Result<bool> {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    use rustix::io::Errno;
+    use std::os::fd::AsRawFd as _;
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = match open(directory.as_str(), flags, Mode::from_raw_mode(mode)) {
+        Ok(file) => std::fs::File::from(file),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    let source = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name_it =
+        |place: &Utf8Path| linkat(CWD, source.as_str(), CWD, place.as_str(), AtFlags::SYMLINK_FOLLOW);
+    match name_it(path) {
+        Ok(()) => return Ok(true),
+        Err(Errno::EXIST) => {}
+        Err(_) => return Ok(false),
+    }
+    // A name can only be taken over from another one. It is always the same: what a killed run leaves, the next one takes.
+    let name = path.file_name().unwrap_or_default();
+    let between = directory.join(format!(".palisade-new-{name}"));
+    let _ = std::fs::remove_file(&between);
+    if name_it(&between).is_err() {
+        return Ok(false);
+    }
+    let moved = std::fs::rename(&between, path);
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&between);
+    }
+    moved.map(|()| true)
 }

@@ -56,20 +56,20 @@ impl Report {
 
     pub fn ran(self, outcome: &Outcome, exit: Exit) -> Exit {
         let Self { path, recorder } = self;
-        write(path, || recorder.ran(outcome), exit)
+        write(path, || recorder.ran(outcome), exit, true)
     }
 
     /// Says why nothing was run.
     pub fn refused(self, message: &str, help: Option<&str>) -> Exit {
         fail(REFUSED, message, help);
         let Self { path, recorder } = self;
-        write(path, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED)
+        write(path, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED, false)
     }
 
     /// Nothing was run, which was said already.
     pub fn already_refused(self, message: &str) -> Exit {
         let Self { path, recorder } = self;
-        write(path, || recorder.refused(message.to_owned(), None), REFUSED)
+        write(path, || recorder.refused(message.to_owned(), None), REFUSED, false)
     }
 }
 
@@ -94,13 +94,22 @@ fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Utf8PathBuf> {
     Ok(place)
 }
 
-fn write(path: Option<Utf8PathBuf>, record: impl FnOnce() -> Record, exit: Exit) -> Exit {
+fn write(path: Option<Utf8PathBuf>, record: impl FnOnce() -> Record, exit: Exit, ran: bool) -> Exit {
     let Some(path) = path else { return exit };
     let written = serde_json::to_string_pretty(&record())
         .map_err(io::Error::from)
         .and_then(|text| write_atomically(&path, &format!("{text}\n"), PRIVATE));
     match written {
         Ok(()) => exit,
-        Err(error) => fail(REFUSED, &format!("the record `{path}` cannot be written: {error}"), None),
+        Err(error) => {
+            let help = match exit {
+                _ if !ran => "nothing was run; make room for it, or write it elsewhere".to_owned(),
+                Exit::Command(code) => format!(
+                    "the command has run, and the exit code would have been {code}; make room for it, or write it elsewhere"
+                ),
+                _ => "make room for it, or write it elsewhere".to_owned(),
+            };
+            fail(REFUSED, &format!("the record `{path}` cannot be written: {error}"), Some(&help))
+        }
     }
 }

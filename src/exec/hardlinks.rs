@@ -81,7 +81,8 @@ impl Count {
     }
 
     fn add(&mut self, path: &Utf8Path, metadata: &Metadata, denied: bool) {
-        if !metadata.is_file() || metadata.nlink() < 2 {
+        // A pipe, a socket or a device has names as a file has, and binding counts them as well.
+        if metadata.is_dir() || metadata.nlink() < 2 {
             return;
         }
         let named = self.0.entry((metadata.dev(), metadata.ino())).or_insert_with(|| Named {
@@ -101,7 +102,7 @@ impl Count {
         let walk = walkdir::WalkDir::new(top).min_depth(1).follow_links(false);
         for entry in walk.into_iter().filter_entry(is_new) {
             let looked = entry.map_err(io::Error::from).and_then(|entry| {
-                if entry.file_type().is_file() {
+                if !entry.file_type().is_dir() {
                     let metadata = entry.metadata().map_err(io::Error::from)?;
                     self.add(
                         &Utf8PathBuf::from(entry.path().to_string_lossy().into_owned()),

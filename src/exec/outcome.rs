@@ -43,6 +43,8 @@ pub enum Cause {
     Violation,
     /// What it wrote could not be passed on.
     OutputLost,
+    /// The sandbox was ended by somebody else, and nobody knows how the command ended.
+    SandboxLost,
     /// There is no such program, or it may not be run.
     NotStarted,
 }
@@ -117,6 +119,19 @@ impl Outcome {
     pub(super) fn lost(error: std::io::Error) -> Self {
         let message = format!("killed: its output could not be passed on: {error}");
         Self::because(125, Cause::OutputLost).noted(message, "give it somewhere to go")
+    }
+
+    /// The first process of the sandbox ended before it could tell of the command.
+    pub(super) fn vanished(ended: Ended) -> Self {
+        let how = match ended {
+            Ended::Killed(signal) => format!("killed from outside by signal {signal}"),
+            Ended::Exited(code) => format!("ended from inside with code {code}"),
+        };
+        Self::because(125, Cause::SandboxLost).noted(
+            format!("the sandbox was {how}: everything in it was ended, and how the command would have ended is not known"),
+            "look at what the command had done, and run it again; where nobody killed it, memory has run out, which the log of \
+             the kernel tells",
+        )
     }
 
     /// As shells do: 127 where there is no such program, 126 where it may not be run.

@@ -65,6 +65,7 @@ pub enum End {
     Limit { limit: &'static str },
     Violation,
     OutputLost,
+    SandboxLost,
     NotStarted,
     Refused,
 }
@@ -229,6 +230,7 @@ impl From<Cause> for End {
             Cause::Limit(kind) => Self::Limit { limit: kind.name() },
             Cause::Violation => Self::Violation,
             Cause::OutputLost => Self::OutputLost,
+            Cause::SandboxLost => Self::SandboxLost,
             Cause::NotStarted => Self::NotStarted,
         }
     }

@@ -59,14 +59,32 @@ impl Refusal {
         move |error| Self::System { what, error }
     }
 
-    /// What to do about it.
+    /// What to do about it, and that nothing was run.
     pub fn help(&self) -> Option<String> {
+        const NOTHING: &str = "nothing was run";
+        self.advice().map(|advice| match advice.ends_with(NOTHING) {
+            true => advice,
+            false => format!("{advice}; {NOTHING}"),
+        })
+    }
+
+    fn advice(&self) -> Option<String> {
+        let error = match self {
+            Self::Unexamined { error, .. }
+            | Self::Placeholder { error, .. }
+            | Self::Watch { error, .. }
+            | Self::System { error, .. } => Some(error),
+            _ => None,
+        };
+        if let Some(used_up) = error.and_then(used_up) {
+            return Some(used_up.to_owned());
+        }
         let compile = "run `palisade compile` again";
         Some(match self {
             Self::Target { .. } => "compile the profile on this machine, or for it".into(),
             Self::Manifest(_) | Self::Changed(_) | Self::Seatbelt(_) => compile.into(),
             Self::Command(_) | Self::Threads => return None,
-            Self::System { .. } => "`palisade doctor` tries what a sandbox needs; nothing was run".into(),
+            Self::System { .. } => "`palisade doctor` tries what a sandbox needs".into(),
             Self::Root(_) => "state the directories below it that are needed".into(),
             Self::RootChanged { .. } | Self::LinkChanged { .. } | Self::FileChanged { .. } => compile.into(),
             Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
@@ -88,5 +106,20 @@ impl Refusal {
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
             Self::Kernel { help, .. } => help.clone(),
         })
+    }
+}
+
+/// What there is to do where an error is about something that has run out, whatever it was wanted for.
+pub(crate) fn used_up(error: &io::Error) -> Option<&'static str> {
+    // A walk of directories wraps the error of the system.
+    let inner = || error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+    match error.raw_os_error().or_else(inner)? {
+        libc::EMFILE => Some("a limit on open files is reached: `ulimit -n`; raise it"),
+        libc::ENFILE => Some("the system has as many open files as it may: `fs.file-max`; raise it"),
+        libc::ENOSPC | libc::EDQUOT => {
+            Some("there is no space left, or no room for another file (`df`, `df -i`): make room")
+        }
+        libc::ENOMEM => Some("memory has run out"),
+        _ => None,
     }
 }

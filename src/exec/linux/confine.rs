@@ -139,8 +139,21 @@ fn refused(error: &RulesetError) -> Failure {
     Failure { stage: Stage::Landlock, errno: 0, subject: error.to_string() }
 }
 
-/// Sets the limits that are this process's own, never above what it was given.
-pub fn limit(limits: &Limits) -> Result<(), Failure> {
+/// Lets this program have as many open files as it may: it needs one for each mount point that it keeps an eye on. Gives what the limit
+/// was, where it could be raised.
+pub fn raise_open_files() -> Option<u64> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let before = current.filter(|current| maximum.is_none_or(|maximum| *current < maximum))?;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).ok().map(|()| before)
+}
+
+/// Sets the limits that are this process's own, never above what it was given. `open_files` is the limit that the caller had.
+pub fn limit(limits: &Limits, open_files: Option<u64>) -> Result<(), Failure> {
+    if let Some(current) = open_files {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        let before = Rlimit { current: Some(current), maximum };
+        setrlimit(Resource::Nofile, before).at(Stage::Limits, "open files")?;
+    }
     // pid 1 of the new namespace counts as a process of the user as well.
     let processes = limits.processes.map(|processes| processes.saturating_add(1));
     let seconds = limits.cpu_ms.map(|milliseconds| milliseconds.div_ceil(1000));

@@ -25,6 +25,8 @@ pub struct Init<'a> {
     pub layout: &'a Layout,
     pub settings: Settings,
     pub limits: Limits,
+    /// What the caller's limit on open files was, where it was raised for this program's own.
+    pub open_files: Option<u64>,
     pub network: Network,
     /// Where the program may be: tried in this order.
     pub programs: Vec<PathBuf>,
@@ -89,7 +91,7 @@ impl Init<'_> {
         self.die_with_supervisor()?;
         confine::restrict_files(self.layout, self.network, terminal.as_ref())?;
         confine::filter(self.network)?;
-        confine::limit(&self.limits)?;
+        confine::limit(&self.limits, self.open_files)?;
         // Away from the caller's terminal and process group. Without a terminal, the command is started into this session and group.
         setsid().at(Stage::Fork, "setsid")?;
         if let Some(terminal) = &terminal {

@@ -3,6 +3,7 @@
 
 use super::super::Refusal;
 use super::super::causes::{Cause, Causes};
+use super::super::refusal::used_up;
 use super::confine::LANDLOCK_NEEDED;
 use super::report::{Failure, Stage};
 use std::io;
@@ -149,6 +150,12 @@ pub fn setup_failed(failure: &Failure, causes: &Causes) -> Advice {
             },
             "Linux 5.19 or newer is needed, with `landlock` in the `lsm=` list that it is booted with",
         ),
+        Stage::Source | Stage::Target | Stage::Mount | Stage::Streams | Stage::Terminal
+            if used_up(&error).is_some() =>
+        {
+            let help = used_up(&error).unwrap_or_default();
+            advice(format!("cannot build the sandbox: {} `{subject}`: {error}", doing(failure.stage)), help)
+        }
         Stage::Filter => advice(
             format!("cannot load the system call filter: {subject}"),
             "a kernel with seccomp filters is needed, on x86_64 or aarch64",

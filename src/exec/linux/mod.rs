@@ -62,6 +62,7 @@ pub fn run(
     rules: &[Rule],
 ) -> Result<Outcome, Refusal> {
     let prepared = command.prepare(manifest)?;
+    let open_files = confine::raise_open_files();
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
     default_disposition(libc::SIGCHLD);
     default_disposition(NOTIFIED);
@@ -82,13 +83,18 @@ pub fn run(
     } else {
         lay_out(manifest, &extended(rules, &placeholders.stand_ins), &placeholders.stand_ins)?
     };
-    let open = |path: &&Utf8PathBuf| !placeholders.out_of_reach(path) && !absent.contains(path);
-    if let Some(path) = layout.exposed.iter().find(open) {
+    // Where this user may not look, the kernel tells of nothing; what is made there shows in the end.
+    let in_sight = placeholders.unheld.iter().filter(|path| is_readable(path.parent()));
+    let watched: Vec<Utf8PathBuf> = absent.iter().chain(in_sight).cloned().collect();
+    let absent: Vec<Absent> =
+        absent.iter().chain(&placeholders.unheld).map(|path| Absent::new(path)).collect();
+    let is_open = |path: &&Utf8PathBuf| !absent.iter().any(|absent| absent.path == **path);
+    if let Some(path) = layout.exposed.iter().find(is_open) {
         let error = io::Error::from_raw_os_error(libc::EEXIST);
         return Err(Refusal::Placeholder { path: path.clone(), error });
     }
     let restricting = layout.steps.iter().filter(|step| step.restricts && !step.path.starts_with("/proc"));
-    let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(absent.iter().cloned()))?;
+    let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(watched))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
     let settings = settings(manifest, &layout)?;
@@ -102,6 +108,7 @@ pub fn run(
         layout: &layout,
         settings,
         limits: manifest.limits,
+        open_files,
         network: manifest.network,
         programs: prepared.programs,
         arguments: prepared.arguments,
@@ -136,18 +143,14 @@ pub fn run(
     }
     let observed = Observed { output_bytes: observed.output_bytes.filter(|_| all), ..observed };
     let mut outcome = outcome(end, command, &absent)?.concluded(&manifest.limits, observed);
-    for (violation, note) in absent.iter().filter_map(|path| quarantine(path)) {
+    for absent in absent.iter().filter(|absent| absent.was_made()) {
+        let (violation, note) = quarantine(&absent.path, "look at it, and delete it");
         outcome.violated(violation, Some(note));
     }
     for path in placeholders.remove() {
-        let note = Note {
-            message: format!("violation: something came to stand at the protected path `{path}` while the command ran"),
-            help: Some(
-                "whatever removed the empty directory that stood there on the host let the command write there: look at it"
-                    .into(),
-            ),
-        };
-        outcome.violated(Violation::Made { path, moved_to: None }, Some(note));
+        let help = "look at it: the empty directory that kept the place was removed on the host, which let the command write there";
+        let (violation, note) = quarantine(&path, help);
+        outcome.violated(violation, Some(note));
     }
     Ok(outcome)
 }
@@ -182,9 +185,29 @@ fn is_absent(manifest: &Manifest, path: &Utf8Path) -> bool {
     manifest.protected.iter().any(|entry| entry.presence == Presence::Absent && entry.path == path)
 }
 
+/// A path where nothing stands, and nothing can be made to stand for it.
+struct Absent {
+    path: Utf8PathBuf,
+    /// What its directory was. In another one that came in its place the command had no part.
+    directory: Option<(u64, u64)>,
+}
+
+impl Absent {
+    fn new(path: &Utf8Path) -> Self {
+        Self { path: path.to_path_buf(), directory: path.parent().and_then(watch::identity) }
+    }
+
+    fn was_made(&self) -> bool {
+        self.path.symlink_metadata().is_ok() && self.path.parent().and_then(watch::identity) == self.directory
+    }
+}
+
+fn is_readable(directory: Option<&Utf8Path>) -> bool {
+    directory.is_some_and(|directory| std::fs::read_dir(directory).is_ok())
+}
+
 /// Moves away what came to stand where nothing may, so that no program takes it for what its name says.
-fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
-    path.symlink_metadata().ok()?;
+fn quarantine(path: &Utf8Path, help: &str) -> (Violation, Note) {
     let moved = (0..100).map(|attempt| format!("{path}.quarantined-{attempt}")).find(|place| {
         rustix::fs::renameat_with(CWD, path.as_str(), CWD, place.as_str(), RenameFlags::NOREPLACE).is_ok()
     });
@@ -193,7 +216,7 @@ fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
             format!(
                 "violation: protected path `{path}` was made while the command ran; it was moved to `{place}`"
             ),
-            "look at it, and delete it".to_owned(),
+            help.to_owned(),
         ),
         None => (
             format!(
@@ -203,7 +226,7 @@ fn quarantine(path: &Utf8Path) -> Option<(Violation, Note)> {
         ),
     };
     let violation = Violation::Made { path: path.to_path_buf(), moved_to: moved.map(Utf8PathBuf::from) };
-    Some((violation, Note { message, help: Some(help) }))
+    (violation, Note { message, help: Some(help) })
 }
 
 /// Paths cannot be opened as walls need it (openat2(2)).
@@ -294,9 +317,10 @@ fn pid_max(limit: Option<u64>, layout: &Layout) -> Result<Option<u64>, Advice> {
     Ok(Some(RESERVED_PIDS + 2 + limit.min(MOST_PROCESSES)))
 }
 
-fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcome, Refusal> {
+fn outcome(end: End, command: &Command, absent: &[Absent]) -> Result<Outcome, Refusal> {
     Ok(match end {
         End::Command(ended) => Outcome::of(ended),
+        End::Vanished(ended) => Outcome::vanished(ended),
         End::Killed(Kill::Lost(error)) => Outcome::lost(error.into()),
         End::Failed(failure) if failure.stage == Stage::Exec => not_started(&failure, command),
         End::Failed(failure) => return Err(kernel::explain(&failure, &Causes::read())),
@@ -304,7 +328,8 @@ fn outcome(end: End, command: &Command, absent: &[Utf8PathBuf]) -> Result<Outcom
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         End::Killed(Kill::Replaced(path)) => {
             // Where nothing may stand it is said, with where it was moved to, by whoever looks after such paths.
-            let note = (!absent.contains(&path)).then(|| Note {
+            let told = absent.iter().any(|absent| absent.path == path && absent.was_made());
+            let note = (!told).then(|| Note {
                 message: format!("violation: protected path `{path}` was replaced on the host while the command ran"),
                 help: Some(
                     "the command was ended, but may have seen the old or the new file: change such files between runs".into(),

@@ -8,12 +8,15 @@ use crate::manifest::Manifest;
 use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
-use rustix::io::Errno;
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, fchmod, flock, fstat, mkdirat, open, openat, statat, unlinkat,
+};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Readable by all, writable by none, and sticky, which no one needs on such a directory.
 const MODE: u32 = 0o1555;
@@ -31,11 +34,20 @@ pub struct StandIn {
 /// The placeholders of one run.
 #[derive(Debug, Default)]
 pub struct Placeholders {
-    held: Vec<(Utf8PathBuf, OwnedFd)>,
-    /// Where none could be made because the user may not: whoever runs the command may not either.
-    unheld: Vec<Utf8PathBuf>,
+    held: Vec<Held>,
+    /// What has none because the user may not make one. The command may not create it either, unless it gives itself the right to.
+    pub unheld: Vec<Utf8PathBuf>,
     journal: Option<(PathBuf, File)>,
     pub stand_ins: Vec<StandIn>,
+}
+
+/// A placeholder that this run needs, locked.
+#[derive(Debug)]
+struct Held {
+    path: Utf8PathBuf,
+    directory: OwnedFd,
+    /// Where it stands, whatever that is called by now.
+    parent: Rc<OwnedFd>,
 }
 
 /// Whether a placeholder stands there.
@@ -70,41 +82,41 @@ impl Placeholders {
         // Without a place for it there is no journal; the next run of the same profile finds and removes what is left all the same.
         made.journal = state_directory().and_then(|state| write_journal(&state, &paths).ok());
         for path in paths {
-            match hold(&path) {
-                Ok(lock) => made.held.push((path, lock)),
-                Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => made.unheld.push(path),
+            match made.hold(&path) {
+                Ok(held) => made.held.push(held),
+                Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+                    let (unheld, kept) =
+                        std::mem::take(&mut made.stand_ins).into_iter().partition(|it| it.path == path);
+                    made.stand_ins = kept;
+                    let unheld: Vec<StandIn> = unheld;
+                    made.unheld.extend(unheld.into_iter().map(|it| it.stands_for));
+                }
                 Err(error) => return Err(Refusal::Placeholder { path, error: error.into() }),
             }
         }
-        let unheld = &made.unheld;
-        made.stand_ins.retain(|stand_in| !unheld.contains(&stand_in.path));
         Ok(made)
     }
 
-    /// Whether a missing path has no placeholder because whoever runs the command cannot create it.
-    pub fn out_of_reach(&self, path: &Utf8Path) -> bool {
-        self.unheld.contains(&first_missing(path))
+    fn hold(&self, path: &Utf8Path) -> Result<Held, Errno> {
+        // They come in order, so those of one directory do mostly.
+        let known = self.held.last().filter(|last| last.path.parent() == path.parent());
+        match known {
+            Some(last) => hold(path, Rc::clone(&last.parent)),
+            None => hold(path, Rc::new(open_parent(path)?)),
+        }
     }
 
     /// Removes what no other run needs, and tells of paths that are there although they must not be.
     pub fn remove(mut self) -> Vec<Utf8PathBuf> {
-        let mut present = Vec::new();
-        for (path, lock) in std::mem::take(&mut self.held) {
-            if !release(&path, &lock) {
-                present.push(path);
-            }
-        }
-        present.extend(
-            std::mem::take(&mut self.unheld).into_iter().filter(|path| path.symlink_metadata().is_ok()),
-        );
-        present
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().filter(|held| !held.release()).map(|held| held.path).collect()
     }
 }
 
 impl Drop for Placeholders {
     fn drop(&mut self) {
-        for (path, lock) in &self.held {
-            release(path, lock);
+        for held in &self.held {
+            held.release();
         }
         if let Some((path, _)) = &self.journal {
             let _ = std::fs::remove_file(path);
@@ -117,20 +129,21 @@ pub fn clean_up_after_others() {
     let Some(state) = state_directory() else { return };
     let Ok(entries) = std::fs::read_dir(state) else { return };
     for entry in entries.flatten() {
-        let Ok(journal) = File::open(entry.path()) else { continue };
+        // What is no file must not keep this waiting.
+        let nonblocking = OFlags::NONBLOCK.bits() as i32;
+        let journal = std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(entry.path());
+        let Ok(mut journal) = journal else { continue };
         // Its run holds the lock as long as it lives.
         if flock(&journal, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
-        let paths = std::fs::read_to_string(entry.path()).unwrap_or_default();
-        for path in paths.split('\0').filter(|path| !path.is_empty()).map(Utf8Path::new) {
-            if is_placeholder(path)
-                && let Ok(lock) = open_directory(path)
-            {
-                release(path, &lock);
-            }
+        let mut paths = String::new();
+        let _ = journal.read_to_string(&mut paths);
+        let mut paths = paths.split('\0').filter(|path| !path.is_empty()).map(Utf8Path::new);
+        // Where one cannot be removed now, a later start may.
+        if paths.all(|path| !is_placeholder(path) || find(path).is_ok_and(|found| found.release())) {
+            let _ = std::fs::remove_file(entry.path());
         }
-        let _ = std::fs::remove_file(entry.path());
     }
 }
 
@@ -142,11 +155,24 @@ fn first_missing(path: &Utf8Path) -> Utf8PathBuf {
     missing.unwrap_or(path).to_path_buf()
 }
 
+/// The directory that a path is in. Where the user may not read it, it can be passed through all the same.
+fn open_parent(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+    let parent = path.parent().ok_or(Errno::INVAL)?;
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match open(parent.as_str(), flags | OFlags::RDONLY, Mode::empty()) {
+        Err(Errno::ACCESS) => open(parent.as_str(), flags | OFlags::PATH, Mode::empty()),
+        opened => opened,
+    }
+}
+
 /// Makes the directory, or finds the one that another run made, and holds a shared lock on it.
-fn hold(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
+    let name = path.file_name().ok_or(Errno::INVAL)?;
     for _ in 0..ATTEMPTS {
+        // What is made but cannot be opened for want of a descriptor could not be removed again: another run may share it by then.
+        let descriptor = fcntl_dupfd_cloexec(&parent, 0)?;
         let umask = rustix::process::umask(Mode::empty());
-        let made = mkdir(path.as_str(), Mode::from_raw_mode(MODE));
+        let made = mkdirat(&parent, name, Mode::from_raw_mode(MODE));
         rustix::process::umask(umask);
         match made {
             Ok(()) => {}
@@ -155,40 +181,71 @@ fn hold(path: &Utf8Path) -> Result<OwnedFd, Errno> {
             Err(Errno::EXIST) if path.symlink_metadata().is_err() => continue,
             Err(error) => return Err(error),
         }
-        let directory = match open_directory(path) {
+        drop(descriptor);
+        let held = match open_directory(&parent, name) {
             Err(Errno::NOENT) => continue,
-            directory => directory?,
+            directory => Held { path: path.to_path_buf(), directory: directory?, parent: Rc::clone(&parent) },
         };
-        flock(&directory, FlockOperation::LockShared)?;
+        if let Err(error) = flock(&held.directory, FlockOperation::LockShared) {
+            // Where nothing can be locked, nothing is shared either.
+            let _ = unlinkat(&parent, name, AtFlags::REMOVEDIR);
+            return Err(error);
+        }
         // Another run may have removed it before the lock was ours.
-        if is_at(&directory, path) {
-            return Ok(directory);
+        if held.stands() {
+            return Ok(held);
         }
     }
     Err(Errno::AGAIN)
 }
 
-/// Removes the directory unless another run holds it; `false` where something else stands there now, or something is in it.
-fn release(path: &Utf8Path, lock: &OwnedFd) -> bool {
-    if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return true;
-    }
-    if !is_at(lock, path) {
-        return path.symlink_metadata().is_err();
-    }
-    std::fs::remove_dir(path).is_ok()
+/// The placeholder of another run, not locked.
+fn find(path: &Utf8Path) -> Result<Held, Errno> {
+    let parent = Rc::new(open_parent(path)?);
+    let directory = open_directory(&parent, path.file_name().ok_or(Errno::INVAL)?)?;
+    Ok(Held { path: path.to_path_buf(), directory, parent })
 }
 
-fn open_directory(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+impl Held {
+    /// Removes the directory unless another run holds it; `false` where something else stands there now, or something is in it.
+    fn release(&self) -> bool {
+        if flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return true;
+        }
+        let Some(name) = self.path.file_name() else { return false };
+        if !self.stands() {
+            return statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW).is_err();
+        }
+        match unlinkat(&self.parent, name, AtFlags::REMOVEDIR) {
+            // A command that owns the directory around it can have taken the right away.
+            Err(Errno::ACCESS) => self.remove_with_right(name).is_ok(),
+            removed => removed.is_ok(),
+        }
+    }
+
+    fn remove_with_right(&self, name: &str) -> Result<(), Errno> {
+        let mode = Mode::from_raw_mode(fstat(&self.parent)?.st_mode & 0o7777);
+        fchmod(&self.parent, mode | Mode::WUSR | Mode::XUSR)?;
+        let removed = unlinkat(&self.parent, name, AtFlags::REMOVEDIR);
+        fchmod(&self.parent, mode)?;
+        removed
+    }
+
+    /// Whether it is still what has its name.
+    fn stands(&self) -> bool {
+        let name = self.path.file_name().unwrap_or("");
+        match (fstat(&self.directory), statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW)) {
+            (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
+            // The command can have taken away the right to look, but only its owner can have put something else there.
+            (Ok(_), Err(Errno::ACCESS)) => true,
+            _ => false,
+        }
+    }
+}
+
+fn open_directory(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    open(path.as_str(), flags, Mode::empty())
-}
-
-fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
-    match (fstat(directory), path.symlink_metadata()) {
-        (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.dev(), there.ino()),
-        _ => false,
-    }
+    openat(parent, name, flags, Mode::empty())
 }
 
 /// Makes a placeholder at a free path, looks at it and removes it again.
@@ -196,9 +253,9 @@ fn is_at(directory: &OwnedFd, path: &Utf8Path) -> bool {
 /// # Errors
 /// Where one cannot be made or held; `EEXIST` where it is not taken for one, or stays.
 pub fn try_at(path: &Utf8Path) -> io::Result<()> {
-    let lock = hold(path)?;
+    let held = hold(path, Rc::new(open_parent(path)?))?;
     let known = is_placeholder(path);
-    if release(path, &lock) && known && path.symlink_metadata().is_err() {
+    if held.release() && known && path.symlink_metadata().is_err() {
         Ok(())
     } else {
         Err(io::Error::from_raw_os_error(libc::EEXIST))
@@ -256,8 +313,17 @@ fn write_journal(state: &Path, paths: &[Utf8PathBuf]) -> io::Result<(PathBuf, Fi
         };
         flock(&file, FlockOperation::LockShared)?;
         let text: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
-        file.write_all(text.join("\0").as_bytes())?;
-        return Ok((path, file));
+        if let Err(error) = file.write_all(text.join("\0").as_bytes()) {
+            // No space is left, perhaps: half a journal is none.
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
+        // A start in between takes a journal without a lock for one of a dead run.
+        if std::fs::metadata(&path)
+            .is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino()))
+        {
+            return Ok((path, file));
+        }
     }
     Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -36,6 +36,8 @@ pub enum Kill {
 pub enum End {
     /// The command's own.
     Command(Ended),
+    /// That of pid 1, which did not say how the command ended.
+    Vanished(Ended),
     /// The command never ran.
     Failed(Failure),
     Killed(Kill),
@@ -47,7 +49,7 @@ impl End {
         match self {
             Self::Command(ended) => matches!(ended, Ended::Killed(_)),
             Self::Failed(_) => false,
-            Self::Killed(_) => true,
+            Self::Killed(_) | Self::Vanished(_) => true,
         }
     }
 }
@@ -68,6 +70,8 @@ pub struct Sandbox {
     keyboard: Option<Keyboard>,
     failure: Option<Failure>,
     killed: Option<Kill>,
+    /// The user had it killed.
+    given_up: bool,
     /// Signals that were passed on already.
     passed: u64,
     /// How the command ended, as pid 1 told.
@@ -102,6 +106,7 @@ impl Sandbox {
             keyboard: None,
             failure: None,
             killed: None,
+            given_up: false,
             passed: 0,
             command: None,
             ended: None,
@@ -138,7 +143,14 @@ impl Sandbox {
         let end = match (self.killed, self.failure) {
             (Some(kill), _) => End::Killed(kill),
             (None, Some(failure)) => End::Failed(failure),
-            (None, None) => End::Command(self.command.or(self.ended).unwrap_or(Ended::Exited(125))),
+            (None, None) => {
+                let ended = self.ended.unwrap_or(Ended::Exited(125));
+                match self.command {
+                    Some(command) => End::Command(command),
+                    None if self.given_up => End::Command(ended),
+                    None => End::Vanished(ended),
+                }
+            }
         };
         Ok((end, observed))
     }
@@ -306,6 +318,7 @@ impl Sandbox {
             }
         };
         if !asked {
+            self.given_up = true;
             self.kill();
         }
     }

@@ -77,7 +77,7 @@ fn watch(directory: &Utf8Path) -> io::Result<OwnedFd> {
 }
 
 /// Device and inode of what stands there.
-fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
+pub fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }

@@ -170,7 +170,7 @@ impl Apart {
             Missing { error, help, how: How::Refused }
         })?;
         self.built(layout, pid_max, || {
-            confine::limit(&Limits { processes: Some(LIMIT), ..Limits::default() })?;
+            confine::limit(&Limits { processes: Some(LIMIT), ..Limits::default() }, None)?;
             for _ in 0..MANY {
                 match fork() {
                     Ok(Some(_)) => {}
