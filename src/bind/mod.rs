@@ -4,6 +4,7 @@
 //! established grants nothing.
 
 pub mod denials;
+pub mod executables;
 pub mod git;
 pub mod gitignored;
 pub mod guards;
@@ -142,6 +143,8 @@ pub struct Binding {
     pub denials: Vec<BoundDenial>,
     pub guards: Vec<Guard>,
     pub executables: Vec<BoundPath>,
+    /// Of each of them, in the same order, on Linux: what is loaded from the system there, or why that cannot be told.
+    pub loads: Vec<Result<Vec<executables::Load>, String>>,
     pub worktrees: Vec<BoundWorktree>,
     /// The one stated, else the workspace where a root holds it.
     pub working_directory: Option<BoundPath>,
@@ -205,6 +208,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),
+        loads: Vec::new(),
         working_directory: None,
         roots,
         denials,
@@ -226,6 +230,16 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
         held.then_some(workspace)
     };
     binding.working_directory = policy.working_directory.clone().or_else(default).as_ref().map(bound);
+    if policy.target == System::Linux {
+        let places = binding.executable_places();
+        let loads = binding.executables.iter().map(|bound| match &bound.found {
+            Ok(found) if places.hold(&found.canonical) => {
+                executables::loads(&mut finder, policy, &binding, found)
+            }
+            _ => Ok(Vec::new()),
+        });
+        binding.loads = loads.collect();
+    }
     let denied = outermost(binding.denied());
     let holds = |path: &Utf8Path| denied.iter().any(|(top, _)| path.starts_with(top));
     let others = binding.write_protected(policy).into_iter().filter(|(path, _)| !holds(path)).collect();

@@ -64,3 +64,22 @@ fn path_in(host: &dyn Host, file: &Utf8Path, base: &Utf8Path) -> Result<Utf8Path
     let written = line(host, file)?;
     Ok(resolve(host, &base.join(written)).map_err(|error| error.to_string())?.canonical)
 }
+
+/// The directory in which git changes `packed-refs`, where its user has made that a link into one: `.git/packed-refs` a link to, say,
+/// `packed/packed-refs`. git follows it, and makes its lock and the new file beside what it leads to (`refs/packed-backend.c`).
+///
+/// Beside `packed-refs` itself lie the configuration, the hooks and the state of a rebase that runs commands, so without such a link
+/// nothing there may be written. The directory holds `packed-refs` and nothing else, else it is not one.
+pub fn packed_references(host: &dyn Host, common_dir: &Utf8Path) -> Option<Utf8PathBuf> {
+    const NAME: &str = "packed-refs";
+    let link = common_dir.join(NAME);
+    let found = resolve(host, &link).ok()?;
+    let directory = found.canonical.parent()?;
+    let is_one_link = matches!(found.hops.as_slice(), [hop] if hop.link == link);
+    if !is_one_link || found.canonical.file_name() != Some(NAME) || directory.parent() != Some(common_dir) {
+        return None;
+    }
+    let own =
+        |name: &String| name.strip_prefix(NAME).is_some_and(|rest| matches!(rest, "" | ".lock" | ".new"));
+    host.read_dir(directory).ok()?.iter().all(own).then(|| directory.to_path_buf())
+}

@@ -137,7 +137,14 @@ impl Outcome {
     /// As shells do: 127 where there is no such program, 126 where it may not be run.
     pub(super) fn not_started(command: &Command, code: i32, reason: &str) -> Self {
         let name = command.name().to_string_lossy();
-        let help = "only the tools listed in the profile may be started";
+        // A path is looked for behind the walls, where a link on its way or an interpreter may be missing that is there outside.
+        let help = if name.contains('/') && std::path::Path::new(command.name()).exists() {
+            format!(
+                "only the tools listed in the profile may be started: `palisade why exec {name}` says what it, a link or its interpreter lacks"
+            )
+        } else {
+            "only the tools listed in the profile may be started".to_owned()
+        };
         Self::because(code, Cause::NotStarted).noted(format!("cannot run `{name}`: {reason}"), help)
     }
 

@@ -6,6 +6,7 @@ mod road;
 mod base;
 mod denials;
 mod environment;
+mod executables;
 mod gitignored;
 mod guards;
 mod links;

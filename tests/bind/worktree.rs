@@ -136,6 +136,51 @@ fn a_commit_can_be_made_and_hooks_and_settings_stay() {
 }
 
 #[test]
+fn packed_references_are_followed_only_into_a_directory_of_their_own() {
+    let granted = |entries: &[&str]| {
+        let mut all = LINKED.to_vec();
+        all.extend(entries);
+        let walked = walk(&machine(&all), "root \"/w\" read-write\ngit-worktree \"/w\"");
+        assert_eq!(walked.errors(), [""; 0]);
+        let writable =
+            ["/repo/.git/packed-refs.lock", "/repo/.git/p/packed-refs.lock", "/else/packed-refs.lock"];
+        writable.into_iter().filter(|path| walked.allows(Operation::Create, path)).collect::<Vec<_>>()
+    };
+    let inside = ["/repo/.git/p/packed-refs.lock"];
+    assert_eq!(
+        granted(&["/repo/.git/packed-refs: -> p/packed-refs", "/repo/.git/p/packed-refs: file"]),
+        inside
+    );
+    assert_eq!(granted(&["/repo/.git/packed-refs: -> p/packed-refs", "/repo/.git/p: directory"]), inside);
+    for entries in [
+        vec!["/repo/.git/packed-refs: file"],
+        vec!["/repo/.git/packed-refs: -> p/packed-refs"],
+        vec![
+            "/repo/.git/packed-refs: -> p/packed-refs",
+            "/repo/.git/p/packed-refs: file",
+            "/repo/.git/p/config: file",
+        ],
+        vec!["/repo/.git/packed-refs: -> p/other", "/repo/.git/p/other: file"],
+        vec!["/repo/.git/packed-refs: -> ../../else/packed-refs", "/else/packed-refs: file"],
+        vec![
+            "/repo/.git/packed-refs: -> p/packed-refs",
+            "/repo/.git/p/packed-refs: -> ../../../else/packed-refs",
+            "/else/packed-refs: file",
+        ],
+    ] {
+        assert_eq!(granted(&entries), [""; 0], "{entries:?}");
+    }
+}
+
+#[test]
+fn references_of_a_newer_kind_are_written_too() {
+    let mut entries = LINKED.to_vec();
+    entries.push("/repo/.git/reftable: directory");
+    let walked = walk(&machine(&entries), "root \"/w\" read-write\ngit-worktree \"/w\"");
+    assert!(walked.allows(Operation::Create, "/repo/.git/reftable/tables.list.lock"));
+}
+
+#[test]
 fn a_worktree_that_is_read_only_leaves_its_repository_so() {
     let walked = walk(&machine(&LINKED), "root \"/w\" read-only\ngit-worktree \"/w\"");
     assert!(walked.allows(Operation::Read, "/repo/.git/objects/ab"));

@@ -128,10 +128,12 @@ pub const SCENARIOS: &[Scenario] = &[
                 ": > .vscode/tasks.json",
                 "rmdir .vscode",
                 ": > new.pem",
-                "cd new.pem",
+                ": > new.pem/x",
+                "rmdir new.pem",
                 "mkdir .claude/x",
                 ": > .claude/settings.json",
-                "cd not",
+                "mkdir not/yet",
+                "cd not/yet",
             ] {
                 let output = world.shell(line);
                 assert_ne!(output.status.code(), Some(0), "{line}: {}", show(&output));

@@ -47,3 +47,15 @@ fn every_standard_fragment_can_be_used_together() {
     let case = resolve_with(&crate::profile(&uses), &[], &options());
     assert!(case.policy().tools.iter().any(|tool| tool.name == "git"));
 }
+
+#[test]
+fn the_recipes_are_profiles() {
+    let text = include_str!("../../docs/recipes.md");
+    let recipes: Vec<&str> =
+        text.split("```palisade\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert_eq!(recipes.len(), 4);
+    for recipe in recipes {
+        let case = resolve_with(recipe, &[], &options());
+        assert!(!case.policy().roots.is_empty(), "{recipe}");
+    }
+}

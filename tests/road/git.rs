@@ -47,6 +47,74 @@ fn a_linked_worktree_gets_what_a_commit_writes_and_no_more() {
 }
 
 #[test]
+fn packed_references_change_where_a_link_leads_and_nowhere_else() {
+    let workspace = Workspace::new();
+    linked(&workspace);
+    let git = "../repo/.git";
+    let profile = "root \"$workspace\" read-write\ngit-worktree \"$workspace\"";
+    workspace.write("repo/.git/packed-refs", "# pack-refs\n");
+    workspace.compiled(profile);
+    assert_ne!(workspace.exec(&format!("echo 1 > {git}/packed-refs.lock")).code, Some(0));
+
+    std::fs::remove_file(workspace.path("repo/.git/packed-refs")).unwrap();
+    workspace.write("repo/.git/packed/packed-refs", "# pack-refs\n");
+    std::os::unix::fs::symlink("packed/packed-refs", workspace.path("repo/.git/packed-refs")).unwrap();
+    workspace.compiled(profile);
+    for (line, works) in [
+        (format!("echo 1 > {git}/packed/packed-refs.lock"), true),
+        (format!("read line < {git}/packed-refs && echo 1 > {git}/packed-refs"), true),
+        (format!("echo 1 > {git}/packed-refs.lock"), false),
+        (format!("echo 1 > {git}/config"), false),
+    ] {
+        let ran = workspace.exec(&line);
+        assert_eq!(ran.code == Some(0), works, "{line}: {}", ran.err);
+    }
+}
+
+/// git appends to a log, and writes packed references, through a link.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_shared_repository_gets_no_links() {
+    let Some(ln) = ["/usr/bin/ln", "/bin/ln"].into_iter().find(|path| std::path::Path::new(path).exists())
+    else {
+        panic!("this system has no ln(1)");
+    };
+    let workspace = Workspace::new();
+    linked(&workspace);
+    workspace.write("repo/.git/logs/HEAD", "");
+    workspace
+        .compiled(&format!("root \"$workspace\" read-write\ngit-worktree \"$workspace\"\ntool \"{ln}\""));
+    for (directory, works) in [
+        (".", true),
+        ("../repo/.git/logs", false),
+        ("../repo/.git/refs/heads", false),
+        ("../repo/.git/worktrees/project", false),
+    ] {
+        let ran = workspace.exec(&format!("{ln} -s /etc/passwd {directory}/link"));
+        assert_eq!(ran.code == Some(0), works, "{directory}: {}", ran.err);
+    }
+}
+
+/// `git clean` and `git stash -u` would fail at what stands for guarded paths.
+#[cfg(target_os = "linux")]
+#[test]
+fn git_is_told_to_pass_over_what_stands_for_missing_paths() {
+    let workspace = Workspace::new();
+    workspace.write("project/.vscode/tasks.json", "{}");
+    workspace.compiled("root \"$workspace\" read-write\ndeny \"we[i]rd\\u{20}*\\\\name\"");
+    let ran =
+        workspace.exec("while read -r line; do printf '%s\\n' \"$line\"; done < $XDG_CONFIG_HOME/git/ignore");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines.contains(&"/.mcp.json/") && lines.contains(&"/.idea/"), "{}{}", ran.out, ran.err);
+    assert!(lines.contains(&r"/we\[i]rd \*\\name/"), "{}{}", ran.out, ran.err);
+    assert!(!lines.contains(&"/.vscode/"), "{}", ran.out);
+
+    workspace.compiled("root \"$workspace\" read-only");
+    let ran = workspace.exec("echo \"<$XDG_CONFIG_HOME>\"");
+    assert_eq!(ran.out, "<>\n", "{}", ran.err);
+}
+
+#[test]
 fn a_planted_git_file_grants_nothing() {
     let workspace = Workspace::new();
     linked(&workspace);

@@ -4,7 +4,7 @@ use crate::bind::Binding;
 use crate::bind::system::HOME;
 use crate::bind::tools::{self, Lookup, Tool};
 use crate::plan::Environment;
-use crate::policy::{Policy, System};
+use crate::policy::{Access, Policy, System};
 use camino::Utf8Path;
 
 /// Settings that keep programs from looking where they must not, or from waiting for an answer (git(1), gitattributes(5)).
@@ -27,6 +27,12 @@ pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environm
     environment.set.insert("HOME".into(), HOME.into());
     environment.set.insert("PATH".into(), path(policy, binding));
     environment.set.insert("TMPDIR".into(), scratch.to_string());
+    let writes =
+        binding.usable_roots(policy).iter().any(|&(at, ..)| policy.roots[at].access == Access::ReadWrite);
+    if policy.target == System::Linux && writes {
+        // Where git looks for patterns of files to ignore: `exec` names there what it makes to stand for missing paths.
+        environment.set.insert("XDG_CONFIG_HOME".into(), scratch.join(".config").into_string());
+    }
     for (name, value) in developer(binding, scratch) {
         environment.set.insert(name.into(), value);
     }

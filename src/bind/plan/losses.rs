@@ -1,13 +1,16 @@
 //! The loss report: what a profile says and the target's walls cannot hold in full. Said at compile time, in the manifest.
 
-use crate::bind::Binding;
+use crate::bind::worktree::packed_references;
+use crate::bind::{Binding, Worktree};
+use crate::host::Host;
 use crate::host::spelling::{MOST_VARIANTS, variants};
 use crate::plan::Loss;
 use crate::policy::{Access, DenialKind, LimitKind, Policy, System};
 use camino::Utf8Path;
 
 /// Everything of this policy that the target's walls hold only in part.
-pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Loss> {
+pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
+    let case_insensitive = host.case_insensitive();
     let mut losses = Vec::new();
     if policy.target == System::Macos {
         if !case_insensitive {
@@ -82,6 +85,17 @@ pub fn of(policy: &Policy, binding: &Binding, case_insensitive: bool) -> Vec<Los
                 text: "`commondir` in a repository cannot be kept from being made: whoever makes it is ended, and it is moved away".into(),
                 span: None,
             });
+        }
+        for bound in &binding.worktrees {
+            let Worktree::Linked { common_dir, .. } = &bound.worktree else { continue };
+            if packed_references(host, common_dir).is_none() {
+                losses.push(Loss {
+                    text: "git cannot remove references from here (`branch -d`, `bisect`): it makes `packed-refs.lock` beside the \
+                           repository's configuration, unless `packed-refs` is a link into a directory of its own"
+                        .into(),
+                    span: Some(bound.asked.span),
+                });
+            }
         }
         if let Some(limit) = policy.limits.get(&LimitKind::Processes) {
             losses.push(Loss {

@@ -8,6 +8,7 @@ mod protection;
 mod seatbelt;
 mod tools;
 
+use super::worktree::packed_references;
 use super::{Binding, Worktree};
 use crate::host::{Entry, Hop, Host, HostError, Identity};
 use crate::plan::{
@@ -67,7 +68,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         needs,
         seatbelt,
         scratch,
-        losses: losses::of(policy, binding, host.case_insensitive()),
+        losses: losses::of(host, policy, binding),
     }
 }
 
@@ -196,8 +197,9 @@ impl Builder<'_> {
             if !writable {
                 continue;
             }
-            let parts = ["objects", "refs", "logs"].map(|part| common_dir.join(part));
-            for path in parts.iter().chain([git_dir]) {
+            let parts = ["objects", "refs", "logs", "reftable"].map(|part| common_dir.join(part));
+            let packed = packed_references(self.host, common_dir);
+            for path in parts.iter().chain([git_dir]).chain(&packed) {
                 if !matches!(self.host.lstat(path), Ok(Some(entry)) if entry.is_directory()) {
                     continue;
                 }
@@ -211,7 +213,9 @@ impl Builder<'_> {
     /// Only inside a root: above one, or outside all, the statement would open the system's own programs to be run.
     fn executables(&mut self) {
         let places = self.binding.executable_places();
-        for bound in &self.binding.executables {
+        let nothing = Ok(Vec::new());
+        let loads = self.binding.loads.iter().chain(std::iter::repeat(&nothing));
+        for (bound, loads) in self.binding.executables.iter().zip(loads) {
             let Ok(found) = &bound.found else { continue };
             if !places.hold(&found.canonical) {
                 continue;
@@ -225,7 +229,10 @@ impl Builder<'_> {
             self.rule(Effect::Allow, operations, Scope::Subtree, &found.canonical, origin.clone());
             if self.policy.target == System::Linux {
                 // There it is a mount of its own, and stays where it is.
-                self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, &found.canonical, origin);
+                self.rule(Effect::Deny, Operations::MOVING, Scope::Literal, &found.canonical, origin.clone());
+            }
+            for load in loads.iter().flatten() {
+                self.rule(Effect::Allow, load.operations, load.scope, &load.path, origin.clone());
             }
             self.links.extend(found.hops.iter().cloned());
         }
@@ -236,11 +243,13 @@ impl Builder<'_> {
 fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostError>) {
     let named = binding.tools.iter().map(|tool| &tool.lookup);
     let stated = binding.tool_paths.iter().map(|tool| &tool.lookup);
+    let loads = binding.loads.iter().flatten().flatten();
     let files: BTreeSet<&Utf8Path> = named
         .chain(stated)
         .chain([&binding.shell])
         .filter_map(|lookup| lookup.tool())
         .flat_map(|tool| tool.files.iter().map(Utf8PathBuf::as_path))
+        .chain(loads.filter(|load| load.scope == Scope::Literal).map(|load| load.path.as_path()))
         .collect();
     let mut errors = Vec::new();
     let mut looked: Vec<(&Utf8Path, Entry)> = Vec::new();

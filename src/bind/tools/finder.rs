@@ -7,7 +7,7 @@ use super::looks::Looks;
 use super::macos;
 use super::needs::{INTERPRET, LOAD, Needs, RUN};
 use super::script::{self, HEAD};
-use super::trees::{Use, prefix};
+use super::trees::{MAX_ENTRIES, Use, prefix};
 use super::{Lookup, Tool};
 use crate::host::{Binary, Entry, Host, Resolution};
 use crate::plan::{Operations, Scope};
@@ -376,7 +376,7 @@ impl<'h> Finder<'h> {
                     .directory(&install.join(modules))
                     .filter(|it| it.canonical.starts_with(&install))
                 {
-                    self.natives(needs, &found.canonical, false)?;
+                    self.natives(needs, &found.canonical, false, MAX_ENTRIES)?;
                 }
             }
             if self.looks.host.system() == System::Linux

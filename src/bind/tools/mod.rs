@@ -14,6 +14,7 @@ mod script;
 mod trees;
 
 pub use finder::{Finder, rank};
+pub use needs::LOAD;
 
 use crate::host::{Hop, Host};
 use crate::plan::{Operations, Scope};

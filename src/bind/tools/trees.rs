@@ -1,17 +1,22 @@
 //! Directories that belong to a tool: helper programs, modules, what an install holds.
 
+use super::Grant;
 use super::families;
 use super::finder::Finder;
 use super::installs::{PRIVATE, too_broad};
 use super::loader;
 use super::needs::{LOAD, Needs, RUN};
+use crate::host::{Binary, Resolution};
 use crate::plan::{Operations, Scope};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// The most entries that are looked at in the trees of helper programs and modules of one tool. The largest known, the module trees of
 /// a desktop's Python, have some ten thousand.
-const MAX_ENTRIES: usize = 200_000;
+pub(super) const MAX_ENTRIES: usize = 200_000;
+
+/// The same of a place of the user's own: the dependencies of a large repository of JavaScript have some hundred thousands.
+const MAX_IN_A_PLACE: usize = 2_000_000;
 
 /// What a tree is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,12 +156,40 @@ impl Finder<'_> {
             return Ok(());
         }
         needs.hops(&found.hops);
-        let programs = self.natives(needs, path, purpose == Use::Helpers)?;
+        let programs = self.natives(needs, path, purpose == Use::Helpers, MAX_ENTRIES)?;
         match purpose {
             Use::Helpers if programs => needs.grant(path, Scope::Subtree, RUN, "helper programs"),
             _ => needs.grant(path, Scope::Subtree, LOAD, "modules"),
         }
         Ok(())
+    }
+
+    /// What the programs and modules at a place, or below it, load, wherever that lies.
+    ///
+    /// # Errors
+    /// A directory that cannot be listed, or a tree of more than [`MAX_IN_A_PLACE`] entries.
+    pub fn loads(&mut self, place: &Resolution) -> Result<Vec<Grant>, String> {
+        let mut needs = Needs::default();
+        match &place.entry {
+            Some(entry) if entry.is_directory() => {
+                self.natives(&mut needs, &place.canonical, true, MAX_IN_A_PLACE)?;
+            }
+            Some(entry) if entry.is_file() => {
+                if let Ok(Some(binary)) = self.looks.binary(&place.canonical) {
+                    self.loaded(&mut needs, &place.canonical, &binary);
+                }
+            }
+            _ => {}
+        }
+        // Programs of the place itself are noted among the files, and are nothing that is loaded.
+        Ok(needs.grants())
+    }
+
+    /// A helper or module that lacks a library fails by itself; what it belongs to does not.
+    fn loaded(&mut self, needs: &mut Needs, path: &Utf8Path, binary: &Binary) {
+        let loader = self.loader(needs, binary).ok().flatten();
+        let closure = self.libraries.closure(&mut self.looks, path, binary, loader.as_deref());
+        needs.libraries(&closure);
     }
 
     /// Walks a tree and adds the libraries that native code in it loads; where `programs` is asked for, notes them for their digests and
@@ -166,14 +199,15 @@ impl Finder<'_> {
         needs: &mut Needs,
         tree: &Utf8Path,
         programs: bool,
+        most: usize,
     ) -> Result<bool, String> {
         let mut found = false;
-        let mut left = MAX_ENTRIES;
+        let mut left = most;
         let mut directories = vec![tree.to_path_buf()];
         while let Some(directory) = directories.pop() {
             let names = self.looks.host.read_dir(&directory).map_err(|error| error.to_string())?;
             left = left.checked_sub(names.len()).ok_or_else(|| {
-                format!("`{tree}`, which belongs to it, holds more than {MAX_ENTRIES} entries")
+                format!("`{tree}` holds more than {most} entries, too many to look for libraries in")
             })?;
             for name in names {
                 if !programs && is_source(&name) {
@@ -203,11 +237,7 @@ impl Finder<'_> {
                     if self.looks.host.system() == System::Macos {
                         self.module_images(needs, &path, &binary);
                     } else {
-                        // A helper or module that lacks a library fails by itself; the tool does not.
-                        let loader = self.loader(needs, &binary).ok().flatten();
-                        let closure =
-                            self.libraries.closure(&mut self.looks, &path, &binary, loader.as_deref());
-                        needs.libraries(&closure);
+                        self.loaded(needs, &path, &binary);
                     }
                 }
                 if program {

@@ -41,12 +41,14 @@ const HIDDEN_IN_PROC: [&str; 13] = [
 ];
 
 /// What the layout does not say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Bytes that each private directory may hold; `None` leaves the kernel's default, half of the memory (tmpfs(5)).
     pub scratch_bytes: Option<u64>,
     /// `kernel.pid_max` of the new pid namespace; only where that is a setting of the namespace (Linux 6.14).
     pub pid_max: Option<u64>,
+    /// A file to put into a private directory, by its absolute path, and its text.
+    pub left: Option<(Utf8PathBuf, String)>,
 }
 
 /// What others need of the new root.
@@ -147,6 +149,12 @@ impl Builder {
             Mount::Scratch => {
                 let tmp = tmpfs("1777", self.settings.scratch_bytes).at(Stage::Mount, path)?;
                 self.attach(step, &tmp, true)?;
+                if let Some((file, text)) = &self.settings.left
+                    && let Ok(below) = file.strip_prefix(path)
+                {
+                    // Where there is no space for it, the command is better off with what there is.
+                    let _ = leave(&tmp, below, text);
+                }
                 if self.settings.scratch_bytes.is_some() {
                     self.built.spaces.push(tmp);
                 }
@@ -309,6 +317,19 @@ fn clone_of(path: &Utf8Path, kind: Bound) -> Result<OwnedFd, Failure> {
         flags |= OpenTreeFlags::AT_RECURSIVE;
     }
     open_tree(&found, "", flags).at(Stage::Source, path)
+}
+
+/// Writes a file into a fresh directory, where no link can be on the way.
+fn leave(top: &OwnedFd, file: &Utf8Path, text: &str) -> rustix::io::Result<()> {
+    let mut parents: Vec<&Utf8Path> =
+        file.ancestors().skip(1).filter(|parent| !parent.as_str().is_empty()).collect();
+    parents.reverse();
+    for parent in parents {
+        mkdirat(top, parent.as_str(), Mode::from_bits_truncate(0o755))?;
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = openat(top, file.as_str(), flags, Mode::from_bits_truncate(0o644))?;
+    rustix::io::write(&file, text.as_bytes()).map(drop)
 }
 
 /// As a path beneath the new root.

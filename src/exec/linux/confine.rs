@@ -59,8 +59,11 @@ pub fn restrict_files(layout: &Layout, network: Network, terminal: Option<&Owned
         let mut access = BitFlags::EMPTY;
         if right.write && right.directory {
             access |= make_bitflags!(AccessFs::{
-                WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeFifo | MakeSym | Refer
+                WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeFifo | Refer
             });
+            if right.links {
+                access |= AccessFs::MakeSym;
+            }
         } else if right.write {
             access |= AccessFs::WriteFile | AccessFs::Truncate;
         }

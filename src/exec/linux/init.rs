@@ -80,7 +80,7 @@ impl Init<'_> {
     fn start(&self, uid: u32, gid: u32) -> Result<(Pid, Option<OwnedFd>), Failure> {
         self.die_with_supervisor()?;
         map_user(uid, gid)?;
-        let built = build(self.layout, self.settings)?;
+        let built = build(self.layout, self.settings.clone())?;
         for space in built.spaces {
             self.link.tell(&Notice::Space(space)).at(Stage::Streams, "sendmsg")?;
         }

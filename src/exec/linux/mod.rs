@@ -97,7 +97,7 @@ pub fn run(
     let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(watched))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
-    let settings = settings(manifest, &layout)?;
+    let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
 
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
     let (link, inside) = Link::pair().map_err(Refusal::system("cannot make a socket"))?;
@@ -240,25 +240,28 @@ fn namespaces(network: Network) -> u64 {
     USER | MOUNT | PID | IPC | UTS | CGROUP | net
 }
 
-/// What stands for a path below it is as closed as the path.
+/// What stands for a path below it is as closed as the path, but for one thing: where a denied path is missing, the empty directory
+/// that is seen in its place can be listed. It holds nothing, and whoever walks the tree (`grep -r`, `find`, a test runner) would
+/// stumble over one that cannot.
 fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
     let decider = Decider::new(rules, Spelling::Exact);
-    let above = stand_ins.iter().filter(|stand_in| stand_in.path != stand_in.stands_for);
-    let closed = above.map(|stand_in| {
-        let readable = decider.decide(Operation::Read, &stand_in.stands_for).allowed;
-        Rule {
-            effect: Effect::Deny,
-            operations: if readable { Operations::WRITING } else { Operations::ALL },
-            scope: Scope::Subtree,
-            path: stand_in.path.clone(),
-            origin: Origin {
-                kind: OriginKind::Pin,
-                text: format!("stands for `{}`", stand_in.stands_for),
-                span: None,
-            },
+    let mut all = rules.to_vec();
+    for StandIn { path, stands_for } in stand_ins {
+        let readable = decider.decide(Operation::Read, stands_for).allowed;
+        let mut add = |effect, operations, scope| {
+            let origin =
+                Origin { kind: OriginKind::Pin, text: format!("stands for `{stands_for}`"), span: None };
+            all.push(Rule { effect, operations, scope, path: path.clone(), origin });
+        };
+        if path != stands_for {
+            let closed = if readable { Operations::WRITING } else { Operations::ALL };
+            add(Effect::Deny, closed, Scope::Subtree);
         }
-    });
-    rules.iter().cloned().chain(closed).collect()
+        if !readable {
+            add(Effect::Allow, Operations::READING, Scope::Literal);
+        }
+    }
+    all
 }
 
 fn lay_out(manifest: &Manifest, rules: &[Rule], held: &[StandIn]) -> Result<Layout, Refusal> {
@@ -301,9 +304,33 @@ fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
     })
 }
 
-fn settings(manifest: &Manifest, layout: &Layout) -> Result<Settings, Refusal> {
+fn settings(manifest: &Manifest, layout: &Layout, stand_ins: &[StandIn]) -> Result<Settings, Refusal> {
     let pid_max = pid_max(manifest.limits.processes, layout)?;
-    Ok(Settings { scratch_bytes: manifest.limits.temporary_space_bytes, pid_max })
+    let scratch_bytes = manifest.limits.temporary_space_bytes;
+    Ok(Settings { scratch_bytes, pid_max, left: ignored_by_git(manifest, stand_ins) })
+}
+
+/// The file of patterns that git reads where no configuration names one (gitignore(5)), with the directories that stand for missing
+/// paths. They cannot be removed, so that `git clean` and `git stash --include-untracked` would fail at them.
+fn ignored_by_git(manifest: &Manifest, stand_ins: &[StandIn]) -> Option<(Utf8PathBuf, String)> {
+    let place = Utf8Path::new(manifest.environment.set.get("XDG_CONFIG_HOME")?).join("git/ignore");
+    let mut patterns = std::collections::BTreeSet::new();
+    for root in &manifest.roots {
+        for below in stand_ins.iter().filter_map(|stand_in| stand_in.path.strip_prefix(&root.path).ok()) {
+            if below.as_str().is_empty() || below.as_str().contains('\n') {
+                continue;
+            }
+            let mut pattern = String::from("/");
+            for letter in below.as_str().chars() {
+                if matches!(letter, '\\' | '*' | '?' | '[') {
+                    pattern.push('\\');
+                }
+                pattern.push(letter);
+            }
+            patterns.insert(pattern + "/\n");
+        }
+    }
+    (!patterns.is_empty()).then(|| (place, patterns.into_iter().collect()))
 }
 
 /// The `kernel.pid_max` that holds a limit on processes, where nothing else does.

@@ -143,8 +143,8 @@ const RUN: &[&str] = &[
 
 /// What the variable does to the choice of code; `value` is `None` where the caller's is passed.
 fn effect(name: &str, value: Option<&str>) -> Option<&'static str> {
-    // An empty value takes the variable's effect away.
-    if value == Some("") {
+    // An empty value takes the variable's effect away, and so does `:`, which is no program anywhere (git-var(1), `GIT_EDITOR`).
+    if matches!(value, Some("" | ":")) {
         return None;
     }
     if RUN.contains(&name) {
@@ -191,6 +191,7 @@ mod tests {
     #[test]
     fn a_command_may_be_the_bare_name_of_a_tool() {
         assert_eq!(effect("GIT_PAGER", Some("cat")), None);
+        assert_eq!(effect("GIT_EDITOR", Some(":")), None);
         assert_eq!(effect("GIT_TERMINAL_PROMPT", Some("0")), None);
         for value in [None, Some("./x"), Some("sh -c x"), Some("/usr/bin/x")] {
             assert!(effect("GIT_PAGER", value).is_some(), "{value:?}");

@@ -1,6 +1,7 @@
 use super::tool_in_writable_root::report;
 use crate::finding::Finding;
 use crate::lint::Context;
+use camino::Utf8Path;
 
 rule! {
     /// A tool whose code lies in a read-only root.
@@ -38,7 +39,8 @@ rule! {
     /// ## What to do
     ///
     /// Remove the root: what a tool needs of its own install it is granted without one. Where programs of a
-    /// project are to run, say so with `executable`.
+    /// project are to run, a virtual environment's say, say so with `executable`: code in what it names is not
+    /// reported.
     name: "tool-in-root",
     severity: Warning,
     allowable: true,
@@ -46,7 +48,11 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    report(context, &INFO, |root| !root.is_writable(), |finding| {
+    let stated = |path: &Utf8Path| {
+        let mut places = context.binding.executables.iter().filter_map(|bound| bound.canonical());
+        places.any(|place| path.starts_with(place))
+    };
+    report(context, &INFO, |root, path| !root.is_writable() && !stated(path), |finding| {
         finding.help("remove the root if it is only there for the tool: what a tool needs of its install it is granted without one")
     }, findings);
 }
@@ -70,5 +76,15 @@ mod tests {
               python3 -- uses `/usr/bin/python3`"]
         );
         assert!(case.found("tool-in-writable-root").is_empty());
+    }
+
+    #[test]
+    fn code_that_the_profile_says_is_run_is_no_surprise() {
+        let mut case = Case::in_workspace();
+        let python = "/home/dev/project/.venv/bin/python";
+        case.root("/home/dev/project/.venv", Access::ReadOnly)
+            .executable("/home/dev/project/.venv")
+            .tool_path(python, found("python", python));
+        assert_eq!(case.found("tool-in-root"), [""; 0]);
     }
 }

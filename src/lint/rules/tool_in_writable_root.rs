@@ -50,7 +50,7 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    report(context, &INFO, PlacedRoot::is_writable, |finding| {
+    report(context, &INFO, |root, _| root.is_writable(), |finding| {
         finding.help("narrow the root, or protect the tool's directory with a read-only root inside it")
     }, findings);
 }
@@ -84,7 +84,7 @@ struct Use<'a> {
 pub(super) fn report<'a>(
     context: &Context<'a>,
     info: &RuleInfo,
-    wanted: impl Fn(&PlacedRoot<'a>) -> bool,
+    wanted: impl Fn(&PlacedRoot<'a>, &Utf8Path) -> bool,
     advise: impl Fn(Finding) -> Finding,
     findings: &mut Vec<Finding>,
 ) {
@@ -95,7 +95,7 @@ pub(super) fn report<'a>(
     for (tool, span) in tools(context) {
         let mut seen = Vec::new();
         for path in code(tool) {
-            let Some(root) = roots.holding(path).filter(|root| wanted(root)) else { continue };
+            let Some(root) = roots.holding(path).filter(|root| wanted(root, path)) else { continue };
             if !seen.contains(&root.statement.span) {
                 seen.push(root.statement.span);
                 held.entry(root.statement.span).or_insert((*root, Vec::new())).1.push(Use { tool, path, span });

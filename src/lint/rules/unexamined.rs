@@ -104,6 +104,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             collected.add_way(bound.asked.span, error);
         }
     }
+    for (bound, loads) in binding.executables.iter().zip(&binding.loads) {
+        if let Err(reason) = loads {
+            collected.put(Some(bound.asked.span), reason.clone(), "see that it can be read, or name a directory inside it");
+        }
+    }
     for (denial, bound) in denials(context) {
         if let Some(Err(error)) = &bound.found {
             collected.add_way(denial.span, error);

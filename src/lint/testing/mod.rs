@@ -78,6 +78,7 @@ impl Case {
                 denials: Vec::new(),
                 guards: Vec::new(),
                 executables: Vec::new(),
+                loads: Vec::new(),
                 worktrees: Vec::new(),
                 working_directory: None,
                 tools: Vec::new(),

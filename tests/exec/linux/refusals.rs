@@ -23,6 +23,26 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "whoever walks the tree does not stumble over a denied path that is missing",
+        run: |world| {
+            for path in ["new.pem", "not/yet/here"] {
+                world.protect(&world.place.rw(path), Protection::Denied, Presence::Missing);
+            }
+            // What the host puts into the directory that stands there is behind the one that is seen.
+            let line = "for d in new.pem not; do cd $d && echo * .* && cd .. || exit 1; done; : > mark; until [ -e done ]; do :; done; echo not/*";
+            let child = world.palisade(&["-c", line]).stdout(Stdio::piped()).spawn().unwrap();
+            wait_for(&world.place.rw("mark"));
+            let stands = fs::File::open(world.place.rw("not")).unwrap();
+            use std::os::unix::fs::PermissionsExt;
+            stands.set_permissions(fs::Permissions::from_mode(0o755)).unwrap();
+            fs::create_dir(world.place.rw("not/yet")).unwrap();
+            fs::write(world.place.rw("done"), "").unwrap();
+            let output = child.wait_with_output().unwrap();
+            let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(seen, "* . ..\n* . ..\nnot/*\n", "{}", show(&output));
+        },
+    },
+    Scenario {
         name: "what a killed run left behind is cleaned up by the next",
         run: |world| {
             world.protect(&world.place.rw(".vscode"), Protection::Guarded, Presence::Missing);

@@ -3,6 +3,7 @@
 use crate::bind::tools::finder::Finder;
 use crate::bind::tools::installs::too_broad;
 use crate::bind::tools::needs::{Needs, RUN};
+use crate::bind::tools::trees::MAX_ENTRIES;
 use crate::host::Host;
 use crate::plan::Scope;
 use crate::policy::System;
@@ -79,7 +80,7 @@ impl Finder<'_> {
         // For their digests.
         for programs in [found.canonical.join("bin"), version.join("Resources")] {
             if programs.starts_with(&found.canonical) && self.looks.directory(&programs).is_some() {
-                self.natives(needs, &programs, true)?;
+                self.natives(needs, &programs, true, MAX_ENTRIES)?;
             }
         }
         needs.grant(&found.canonical, Scope::Subtree, RUN, "helper programs");

@@ -289,7 +289,7 @@ impl Apart {
         let spaces = namespace::USER | namespace::MOUNT | namespace::PID;
         self.attempt(Where::Namespaces(spaces), || {
             self.enter()?;
-            build(&layout, Settings { scratch_bytes: None, pid_max })?;
+            build(&layout, Settings { pid_max, ..Settings::default() })?;
             lean()
         })
     }

@@ -15,7 +15,7 @@ mod tests;
 mod tree;
 mod want;
 
-use crate::plan::{Decider, Operation};
+use crate::plan::{Decider, Operation, OriginKind};
 use camino::{Utf8Path, Utf8PathBuf};
 use tree::{Node, Tree};
 use want::Want;
@@ -81,6 +81,9 @@ pub struct Right {
     pub write: bool,
     pub exec: bool,
     pub device: bool,
+    /// Whether a writable directory may get symlinks. git makes none in a repository, but writes through them: a log that is one would
+    /// have the git outside append to any file of the user's.
+    pub links: bool,
 }
 
 /// Everything that is to be mounted, parents first.
@@ -141,6 +144,10 @@ pub fn plan(
     let listed = tree.nodes[0].want != Want::Nothing;
     let mut planner = Planner { tree: &tree, layout: Layout { listed, ..Layout::default() } };
     planner.children(0, View::EMPTY);
+    for right in planner.layout.rights.iter_mut().filter(|right| right.write) {
+        let made = decider.decide_below(Operation::Create, &right.path);
+        right.links = made.rule.is_none_or(|rule| rule.origin.kind != OriginKind::Worktree);
+    }
     planner.layout
 }
 
@@ -303,7 +310,7 @@ impl Planner<'_> {
     fn right(&self, node: usize) -> Right {
         let Node { path, kind, .. } = &self.tree.nodes[node];
         let directory = *kind == Kind::Directory;
-        Right { path: path.clone(), directory, write: false, exec: false, device: false }
+        Right { path: path.clone(), directory, write: false, exec: false, device: false, links: true }
     }
 
     /// Whether the path must stay what it is, although its parent is writable.
