@@ -2,6 +2,8 @@
 //!
 //! The drawing is miette's. Everything that miette would guess (colours, width, links, characters) is stated by the caller.
 
+use super::pages;
+use super::run::Run;
 use super::snippet::Snippet;
 use super::terminal::shown;
 use crate::finding::{Finding, Label, Severity};
@@ -25,12 +27,14 @@ pub struct Style {
     pub width: usize,
     /// Whether notes are shown, or only counted.
     pub notes: bool,
+    /// Whether the name of a rule is a link to its page (OSC 8).
+    pub links: bool,
 }
 
 impl Default for Style {
-    /// For a pipe or a log: 80 columns, no colours, everything shown.
+    /// For a pipe or a log: 80 columns, no colours, no links, everything shown.
     fn default() -> Self {
-        Self { unicode: true, color: false, width: 80, notes: true }
+        Self { unicode: true, color: false, width: 80, notes: true, links: false }
     }
 }
 
@@ -46,10 +50,32 @@ impl Style {
             .with_word_separator(textwrap::WordSeparator::AsciiSpace)
             .with_break_words(false)
             .with_word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .with_links(false)
+            .with_links(self.links)
+            .with_link_display_text("")
             .with_context_lines(1)
             .without_syntax_highlighting()
     }
+}
+
+/// Every finding of a run with its source, and a line that counts them. Empty where no profile could be read: of what was not read nothing is said.
+pub fn run(run: &Run, style: Style) -> String {
+    let mut text = String::new();
+    if run.profiles.is_empty() {
+        return text;
+    }
+    for found in &run.findings {
+        if style.notes || found.finding.severity > Severity::Note {
+            text.push_str(&drawn(&run.sources, &found.finding, &run.asides(found), style));
+            text.push('\n');
+        }
+    }
+    let summary = summary(|severity| run.count(severity), &subject(run), style.notes);
+    let lost = match run.problems.len() {
+        0 => String::new(),
+        1 => "; 1 input could not be read".to_owned(),
+        many => format!("; {many} inputs could not be read"),
+    };
+    text + &summary + &lost + "\n"
 }
 
 /// Every finding with its source, in the order given, and a line that counts them. `subject` is the name of what was checked.
@@ -59,15 +85,20 @@ pub fn render(sources: &Sources, findings: &[Finding], subject: &str, style: Sty
         text.push_str(&one(sources, finding, style));
         text.push('\n');
     }
-    text.push_str(&summary(findings, subject, style.notes));
-    text
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    text + &summary(count, subject, style.notes) + "\n"
 }
 
 /// One finding with its source.
 pub fn one(sources: &Sources, finding: &Finding, style: Style) -> String {
+    drawn(sources, finding, &[], style)
+}
+
+/// One finding with its source, and lines that are said beside it.
+fn drawn(sources: &Sources, finding: &Finding, asides: &[String], style: Style) -> String {
     let handler = style.handler();
     let mut text = String::new();
-    for part in parts(sources, finding, style) {
+    for part in parts(sources, finding, asides, style) {
         // Writing to a string fails only where miette cannot read a span, and these spans were made here.
         if handler.render_report(&mut text, &part).is_err() {
             text.push_str(&format!("{}\n", part.message));
@@ -76,9 +107,20 @@ pub fn one(sources: &Sources, finding: &Finding, style: Style) -> String {
     text
 }
 
-/// `2 errors, 1 warning in pr-review.palisade`, with a line end.
-fn summary(findings: &[Finding], subject: &str, notes: bool) -> String {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+/// What was checked: `pr-review.palisade`, `3 profiles on 2 hosts`.
+fn subject(run: &Run) -> String {
+    let mut subject = match run.profiles.as_slice() {
+        [only] => run.name(*only).to_owned(),
+        several => format!("{} profiles", several.len()),
+    };
+    if run.hosts.len() > 1 {
+        subject.push_str(&format!(" on {} hosts", run.hosts.len()));
+    }
+    subject
+}
+
+/// `2 errors, 1 warning in pr-review.palisade`.
+fn summary(count: impl Fn(Severity) -> usize, subject: &str, notes: bool) -> String {
     let counted = |severity: Severity| match count(severity) {
         0 => None,
         1 => Some(format!("1 {}", severity.name())),
@@ -94,20 +136,22 @@ fn summary(findings: &[Finding], subject: &str, notes: bool) -> String {
         }
     }
     let counts = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
-    format!("{counts} in {}{hidden}\n", shown(subject))
+    format!("{counts} in {}{hidden}", shown(subject))
 }
 
 /// What miette draws in one piece: places in one file. A finding about two files is drawn in two.
 #[derive(Debug)]
 struct Part {
     code: Option<String>,
+    /// The page of the rule.
+    url: Option<String>,
     message: String,
     severity: miette::Severity,
     help: Option<String>,
     snippet: Option<Snippet>,
 }
 
-fn parts(sources: &Sources, finding: &Finding, style: Style) -> Vec<Part> {
+fn parts(sources: &Sources, finding: &Finding, asides: &[String], style: Style) -> Vec<Part> {
     let mut files: Vec<(FileId, Vec<&Label>)> = Vec::new();
     for label in &finding.labels {
         match files.iter_mut().find(|(file, _)| *file == label.span.file) {
@@ -123,6 +167,7 @@ fn parts(sources: &Sources, finding: &Finding, style: Style) -> Vec<Part> {
     });
     let mut parts = vec![Part {
         code: Some(format!("{}[{}]", finding.severity.name(), finding.rule)),
+        url: pages::rule(finding.rule).filter(|_| style.links),
         message: shown(&finding.message).into_owned(),
         severity: match finding.severity {
             Severity::Error => miette::Severity::Error,
@@ -134,24 +179,26 @@ fn parts(sources: &Sources, finding: &Finding, style: Style) -> Vec<Part> {
     }];
     parts.extend(snippets.map(|(name, snippet)| Part {
         code: None,
+        url: None,
         message: format!("and in {name}"),
         severity: miette::Severity::Advice,
         help: None,
         snippet: Some(snippet),
     }));
     if let Some(last) = parts.last_mut() {
-        last.help = help(finding);
+        last.help = help(finding, asides);
     }
     parts
 }
 
-fn help(finding: &Finding) -> Option<String> {
+fn help(finding: &Finding, asides: &[String]) -> Option<String> {
     let fix = finding.fix.as_ref().map(|fix| {
         let care = if fix.safe { "" } else { " (changes what the profile means)" };
         format!("fix: {}{care}", shown(&fix.title))
     });
-    let lines: Vec<_> =
-        finding.help.as_deref().map(|help| shown(help).into_owned()).into_iter().chain(fix).collect();
+    let help = finding.help.as_deref().map(|help| shown(help).into_owned());
+    let asides = asides.iter().map(|aside| shown(aside).into_owned());
+    let lines: Vec<_> = help.into_iter().chain(fix).chain(asides).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -166,6 +213,10 @@ impl std::error::Error for Part {}
 impl Diagnostic for Part {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn url<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.url.as_ref().map(|url| Box::new(url) as Box<dyn fmt::Display>)
     }
 
     fn severity(&self) -> Option<miette::Severity> {
