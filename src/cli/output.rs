@@ -92,7 +92,8 @@ pub fn report(args: &FindingArgs, run: &Run) -> Exit {
     let text = match args.format {
         Format::Human => {
             let terminal = std::io::stdout().is_terminal();
-            let links = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
+            let can_link = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
+            let links = report::pages::project().filter(|_| can_link);
             Ok(report::human::run(run, Style { links, ..style(terminal, notes) }))
         }
         Format::Concise => Ok(report::concise::run(run)),

@@ -137,7 +137,7 @@ mod tests {
         ) {
             let line = command("error", &[("file", file.clone()), ("title", "x".into())], &message);
             prop_assert_eq!(line.matches('\n').count(), 1);
-            prop_assert!(!line.trim_end_matches('\n').contains(|c: char| c.is_control()));
+            prop_assert!(!line.trim_end_matches('\n').contains(char::is_control), "{}", line);
             let written_out = |text: &str| -> String {
                 let hidden = |c: char| is_hidden(c) && c != '\n' && c != '\r';
                 text.chars().map(|c| if hidden(c) { escape(c) } else { c.to_string() }).collect()

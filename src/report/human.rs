@@ -27,14 +27,14 @@ pub struct Style {
     pub width: usize,
     /// Whether notes are shown, or only counted.
     pub notes: bool,
-    /// Whether the name of a rule is a link to its page (OSC 8).
-    pub links: bool,
+    /// The repository to whose pages the names of rules are links (OSC 8), if any.
+    pub links: Option<&'static str>,
 }
 
 impl Default for Style {
     /// For a pipe or a log: 80 columns, no colours, no links, everything shown.
     fn default() -> Self {
-        Self { unicode: true, color: false, width: 80, notes: true, links: false }
+        Self { unicode: true, color: false, width: 80, notes: true, links: None }
     }
 }
 
@@ -50,7 +50,7 @@ impl Style {
             .with_word_separator(textwrap::WordSeparator::AsciiSpace)
             .with_break_words(false)
             .with_word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .with_links(self.links)
+            .with_links(self.links.is_some())
             .with_link_display_text("")
             .with_context_lines(1)
             .without_syntax_highlighting()
@@ -167,7 +167,7 @@ fn parts(sources: &Sources, finding: &Finding, asides: &[String], style: Style) 
     });
     let mut parts = vec![Part {
         code: Some(format!("{}[{}]", finding.severity.name(), finding.rule)),
-        url: pages::rule(finding.rule).filter(|_| style.links),
+        url: style.links.map(|repository| pages::below(repository, finding.rule)),
         message: shown(&finding.message).into_owned(),
         severity: match finding.severity {
             Severity::Error => miette::Severity::Error,
@@ -335,6 +335,19 @@ profile "pr-review" {
     fn colours_only_when_asked() {
         assert!(!report(Style::default()).contains('\u{1b}'));
         snapshot("human-color", &report(Style { color: true, ..Style::default() }).replace('\u{1b}', "ESC"));
+    }
+
+    #[test]
+    fn rules_are_links_only_when_asked() {
+        let style = Style { links: Some("https://example.com/palisade"), ..Style::default() };
+        let text = report(style);
+        let page = pages::below("https://example.com/palisade", "broad-root");
+        let link = format!("\u{1b}]8;;{page}\u{1b}\\warning[broad-root] \u{1b}]8;;\u{1b}\\");
+        assert!(text.contains(&link), "{text:?}");
+        // Nothing else is another text.
+        let links = regex::Regex::new("\u{1b}]8;;[^\u{1b}]*\u{1b}\\\\").unwrap();
+        let plain = links.replace_all(&text, "").replace("] \n", "]\n");
+        assert_eq!(plain, report(Style::default()));
     }
 
     #[test]

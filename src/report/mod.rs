@@ -9,7 +9,7 @@ pub mod human;
 pub mod json;
 pub mod junit;
 pub mod origin;
-mod pages;
+pub mod pages;
 mod position;
 pub mod run;
 pub mod sarif;

@@ -11,7 +11,8 @@ pub fn rule(name: &str) -> Option<String> {
     project().map(|repository| below(repository, name))
 }
 
-fn below(repository: &str, name: &str) -> String {
+/// The page of a rule below a repository.
+pub fn below(repository: &str, name: &str) -> String {
     let repository = repository.trim_end_matches('/').trim_end_matches(".git");
     format!("{repository}/blob/v{}/docs/rules/{name}.md", env!("CARGO_PKG_VERSION"))
 }
