@@ -1,6 +1,6 @@
 //! Findings: what Palisade has to say about a profile, as data. Reporters show them; nothing prints on its own.
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use serde::Serialize;
 
 /// How bad a finding is. The order is the order of weight.
@@ -26,21 +26,21 @@ impl Severity {
 }
 
 /// A place in a source and what is to be said of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     pub span: Span,
     pub text: String,
 }
 
 /// One replacement in a source text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Edit {
     pub span: Span,
     pub replacement: String,
 }
 
 /// A change that a program can make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fix {
     /// What it does, as an order: "remove the statement".
     pub title: String,
@@ -50,7 +50,7 @@ pub struct Fix {
 }
 
 /// One thing found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// The rule's name, as written in `allow(…)`.
     pub rule: &'static str,
@@ -82,6 +82,14 @@ impl Finding {
 
     pub fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>, safe: bool) -> Self {
         self.fix = Some(Fix { title: title.into(), edits, safe });
+        self
+    }
+
+    /// The same finding where the files have other ids.
+    pub fn with_files(mut self, id: impl Fn(FileId) -> FileId) -> Self {
+        let labels = self.labels.iter_mut().map(|label| &mut label.span);
+        let edits = self.fix.iter_mut().flat_map(|fix| fix.edits.iter_mut()).map(|edit| &mut edit.span);
+        labels.chain(edits).for_each(|span| span.file = id(span.file));
         self
     }
 

@@ -9,6 +9,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(u32);
 
+impl FileId {
+    /// Which one it is of [`Sources::files`], from 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A byte range in one source file. The ends lie on UTF-8 character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
@@ -102,6 +109,13 @@ impl Sources {
         id
     }
 
+    /// Adds a file of another `Sources` and gives the id that it has here.
+    pub fn adopt(&mut self, file: &SourceFile) -> FileId {
+        let id = FileId(self.files.len() as u32);
+        self.files.push(file.clone());
+        id
+    }
+
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
     }
@@ -118,11 +132,18 @@ impl Sources {
 
     /// The line and column of a span's start.
     pub fn line_column(&self, span: Span) -> LineColumn {
-        let file = self.file(span.file);
-        let line = file.line_starts.partition_point(|&start| start <= span.start).max(1);
-        let line_start = file.line_starts[line - 1] as usize;
-        let before = file.text.get(line_start..span.start as usize).unwrap_or_default();
+        let (line, before) = self.line_before(span.file, span.start);
         LineColumn { line, column: before.chars().count() + 1 }
+    }
+
+    /// The line of an offset, from 1, and what stands before the offset on that line. A byte-order mark at the start of the file is
+    /// none of it: no editor counts it.
+    pub fn line_before(&self, id: FileId, offset: u32) -> (usize, &str) {
+        let file = self.file(id);
+        let line = file.line_starts.partition_point(|&start| start <= offset).max(1);
+        let line_start = file.line_starts[line - 1] as usize;
+        let before = file.text.get(line_start..offset as usize).unwrap_or_default();
+        (line, if line == 1 { before.strip_prefix('\u{feff}').unwrap_or(before) } else { before })
     }
 
     /// `name:line`, as artifacts name the statement behind a rule.
@@ -172,5 +193,16 @@ mod tests {
         assert_eq!(sources.line_column(Span::new(id, 2..2)).line, 2);
         let empty = sources.add("y", None, "");
         assert_eq!(sources.line_column(Span::new(empty, 0..0)), LineColumn { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn a_byte_order_mark_has_no_column() {
+        let mut sources = Sources::new();
+        let id = sources.add("x", None, "\u{feff}ab");
+        assert_eq!(sources.line_column(Span::new(id, 4..5)), LineColumn { line: 1, column: 2 });
+        let mut others = Sources::new();
+        others.add("y", None, "");
+        let adopted = others.adopt(sources.file(id));
+        assert_eq!((adopted.index(), others.line_column(Span::new(adopted, 4..5)).column), (1, 2));
     }
 }

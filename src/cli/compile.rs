@@ -2,8 +2,9 @@
 
 use super::Exit;
 use super::check::has_errors;
-use super::input::{BindArgs, absolute, read_profile, read_text};
+use super::input::{BindArgs, absolute, read_text};
 use super::output::{FailOn, READABLE, exit_for, fail, findings_aside, print, write_atomically};
+use super::profiles::read_profile;
 use crate::manifest;
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;

@@ -1,8 +1,8 @@
 //! `palisade fmt`: the one layout.
 
 use super::Exit;
-use super::input::{find_profiles, read_profile};
 use super::output::{fail, print, write_atomically};
+use super::profiles::{find_profiles, read_profile};
 use crate::source::Sources;
 use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};

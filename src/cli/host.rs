@@ -1,8 +1,9 @@
 //! `palisade host record`: write down what compiling a profile asks of this machine.
 
 use super::Exit;
-use super::input::{BindArgs, absolute, read_profile};
+use super::input::{BindArgs, absolute};
 use super::output::{READABLE, fail, findings_aside, print, write_atomically};
+use super::profiles::read_profile;
 use crate::host::record::Recorder;
 use crate::pipeline;
 use crate::resolve::LiveLoader;

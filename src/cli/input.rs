@@ -1,4 +1,4 @@
-//! What the verbs read: profiles, hosts, and the options that say what to do with them.
+//! What the verbs are told: which machine a profile is for, and what its parameters are.
 
 use super::Exit;
 use super::output::fail;
@@ -7,16 +7,15 @@ use crate::host::live::LiveHost;
 use crate::host::recorded::RecordedHost;
 use crate::pipeline::Request;
 use crate::policy::System;
-use crate::source::{FileId, MAX_BYTES, Sources};
+use crate::report::{Problem, ProblemKind};
 use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use walkdir::WalkDir;
 
-/// Options that say which machine a profile is for and what its parameters are.
+/// Options that say what a profile is bound to, whatever the machine.
 #[derive(clap::Args, Clone, Debug)]
-pub struct BindArgs {
+pub struct RequestArgs {
     /// What `$workspace` is [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<Utf8PathBuf>,
@@ -26,6 +25,13 @@ pub struct BindArgs {
     /// The system to compile for [default: that of the host]
     #[arg(long, value_name = "SYSTEM", value_parser = parse_system)]
     pub target: Option<System>,
+}
+
+/// Options that say which machine a profile is for and what its parameters are.
+#[derive(clap::Args, Clone, Debug)]
+pub struct BindArgs {
+    #[command(flatten)]
+    pub request: RequestArgs,
     /// A recorded machine to look at instead of this one
     #[arg(long, value_name = "FILE")]
     pub host: Option<Utf8PathBuf>,
@@ -53,31 +59,46 @@ pub struct Machine {
 impl BindArgs {
     /// Opens the host, and settles workspace and target.
     pub fn machine(&self) -> Result<Machine, Exit> {
-        let (host, recorded_workspace): (Box<dyn Host>, Option<Utf8PathBuf>) = match &self.host {
+        self.request
+            .machine(self.host.as_deref())
+            .map_err(|problem| fail(Exit::Usage, &problem.message, problem.help.as_deref()))
+    }
+}
+
+impl RequestArgs {
+    /// Opens a recorded host, or this machine, and settles workspace and target.
+    pub fn machine(&self, recorded: Option<&Utf8Path>) -> Result<Machine, Problem> {
+        let (host, recorded_workspace): (Box<dyn Host>, Option<Utf8PathBuf>) = match recorded {
             Some(path) => {
-                let text = read_text(path)
-                    .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be read: {error}"), None))?;
+                let problem = |message: String| {
+                    Problem::new(ProblemKind::Host, Some(path.to_path_buf().into()), message)
+                };
+                let text =
+                    read_text(path).map_err(|error| problem(format!("`{path}` cannot be read: {error}")))?;
                 let host = RecordedHost::from_yaml(&text, path.as_str())
-                    .map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+                    .map_err(|error| problem(error.to_string()))?;
                 let workspace = host.workspace().map(Utf8Path::to_path_buf);
                 (Box::new(host), workspace)
             }
             None => {
-                let host = LiveHost::new().map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
+                let host = LiveHost::new()
+                    .map_err(|error| Problem::new(ProblemKind::Host, None, error.to_string()))?;
                 (Box::new(host), None)
             }
         };
         let workspace = match (&self.workspace, recorded_workspace) {
-            (Some(stated), _) => absolute(stated)?,
+            (Some(stated), _) if stated.is_absolute() => stated.clone(),
+            (Some(stated), _) => here()?.join(stated),
             (None, Some(recorded)) => recorded,
-            (None, None) => current_directory()?,
+            (None, None) => here()?,
         };
         let target = self.target.unwrap_or_else(|| host.system());
         let mut set = BTreeMap::new();
         for (name, value) in &self.set {
             if set.insert(name.clone(), value.clone()).is_some() {
                 let message = format!("`--set {}` is given twice", syntax::shown(name));
-                return Err(fail(Exit::Usage, &message, Some("give each parameter one value")));
+                let problem = Problem::new(ProblemKind::Usage, None, message);
+                return Err(problem.help("give each parameter one value"));
             }
         }
         Ok(Machine { host, request: Request { workspace, set, target, artifacts: Vec::new() } })
@@ -85,38 +106,23 @@ impl BindArgs {
 }
 
 /// The current directory, as the kernel names it.
-pub fn current_directory() -> Result<Utf8PathBuf, Exit> {
+pub fn here() -> Result<Utf8PathBuf, Problem> {
     let directory = std::env::current_dir().map_err(|error| {
-        fail(
-            Exit::Usage,
-            &format!("the current directory cannot be found: {error}"),
-            Some("change to one that exists"),
-        )
+        let message = format!("the current directory cannot be found: {error}");
+        Problem::new(ProblemKind::Usage, None, message).help("change to one that exists")
     })?;
     Utf8PathBuf::from_path_buf(directory)
-        .map_err(|path| fail(Exit::Usage, &format!("`{}` is not UTF-8", path.display()), None))
+        .map_err(|path| Problem::new(ProblemKind::Usage, None, format!("`{}` is not UTF-8", path.display())))
+}
+
+/// The same for a verb that can do nothing without it.
+pub fn current_directory() -> Result<Utf8PathBuf, Exit> {
+    here().map_err(|problem| fail(Exit::Usage, &problem.message, problem.help.as_deref()))
 }
 
 /// A path as given on the command line, made absolute.
 pub fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, Exit> {
     if path.is_absolute() { Ok(path.to_path_buf()) } else { Ok(current_directory()?.join(path)) }
-}
-
-/// Reads a profile; `-` is standard input.
-pub fn read_profile(sources: &mut Sources, path: &Utf8Path) -> Result<FileId, Exit> {
-    let mut bytes = Vec::new();
-    let limit = MAX_BYTES as u64 + 1;
-    let (name, place) = if path == "-" {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map(|_| ("standard input", None))
-    } else {
-        open_regular(path)
-            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
-            .map(|_| (path.as_str(), Some(path)))
-    }
-    .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be read: {error}"), None))?;
-    let place = place.map(absolute).transpose()?;
-    syntax::load(sources, name, place.as_deref(), bytes)
-        .map_err(|error| fail(Exit::Usage, &error.to_string(), None))
 }
 
 /// The text of a plain file.
@@ -127,7 +133,7 @@ pub fn read_text(path: &Utf8Path) -> std::io::Result<String> {
 }
 
 /// Opens what must be a plain file. A pipe or a device in a repository must not hang or feed a check.
-fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
+pub fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let file = std::fs::File::options().read(true).custom_flags(nonblocking).open(path)?;
@@ -139,35 +145,4 @@ fn open_regular(path: &Utf8Path) -> std::io::Result<std::fs::File> {
         return Err(std::io::Error::other("it is not a plain file"));
     }
     Ok(file)
-}
-
-/// The profiles below the paths given, in a fixed order. Links to directories are not followed, and directories whose names begin with a dot
-/// are passed over.
-pub fn find_profiles(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Exit> {
-    let mut profiles = Vec::new();
-    for path in paths {
-        if path == "-" || !path.is_dir() {
-            profiles.push(path.clone());
-            continue;
-        }
-        let walk = WalkDir::new(path).sort_by_file_name().into_iter().filter_entry(|entry| {
-            let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            entry.depth() == 0 || !hidden || !entry.file_type().is_dir()
-        });
-        for entry in walk {
-            let entry = entry.map_err(|error| fail(Exit::Usage, &error.to_string(), None))?;
-            // Whatever has such a name is a profile, a link and a dangling one too: that it cannot be read must be said.
-            if entry.file_type().is_dir() || entry.path().extension().is_none_or(|end| end != "palisade") {
-                continue;
-            }
-            let found = Utf8PathBuf::from_path_buf(entry.into_path())
-                .map_err(|path| fail(Exit::Usage, &format!("`{}` is not UTF-8", path.display()), None))?;
-            profiles.push(found);
-        }
-    }
-    if profiles.is_empty() {
-        let help = "name a profile, or a directory that holds `.palisade` files";
-        return Err(fail(Exit::Usage, "no profile found", Some(help)));
-    }
-    Ok(profiles)
 }

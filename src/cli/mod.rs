@@ -1,15 +1,19 @@
 //! The verbs. One file each: its arguments and a function that gives an [`Exit`].
 
 mod check;
+mod command_line;
 mod compile;
 mod doctor;
 mod exec;
 mod explain;
 mod fmt;
 mod host;
+mod hosts;
 mod init;
 mod input;
 mod output;
+mod places;
+mod profiles;
 mod report;
 mod run;
 mod sb;
@@ -69,6 +73,8 @@ enum Verb {
     Host(host::Verb),
     #[command(subcommand)]
     Sb(sb::Verb),
+    Completions(command_line::CompletionsArgs),
+    Man(command_line::ManArgs),
 }
 
 /// Reads the command line, does what it says, and gives the exit code.
@@ -101,6 +107,8 @@ pub fn main() -> ExitCode {
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Host(verb) => host::run(&verb),
         Verb::Sb(verb) => sb::run(&verb),
+        Verb::Completions(args) => command_line::completions(&args),
+        Verb::Man(args) => command_line::man(&args),
     }
     .into()
 }

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use crate::finding::{Finding, Severity};
-use crate::report::{self, human::Style};
+use crate::report::{self, Run, human::Style};
 use crate::source::Sources;
 use camino::Utf8Path;
 use std::io::{IsTerminal as _, Write as _};
@@ -13,7 +13,7 @@ pub struct FindingArgs {
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Show notes too, which are only counted otherwise
+    /// Show notes too where people read the findings (human, github)
     #[arg(long)]
     pub notes: bool,
     /// The lowest severity that makes the run fail
@@ -27,6 +27,14 @@ pub enum Format {
     Human,
     /// One line each
     Concise,
+    /// For programs: docs/schemas/findings-1.json
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of a GitHub workflow
+    Github,
+    /// JUnit XML, for test reports
+    Junit,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +83,34 @@ fn colour(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Findings as text, for standard output. `subject` is what was checked.
-pub fn findings(args: &FindingArgs, sources: &Sources, findings: &[Finding], subject: &str) -> String {
-    match args.format {
-        Format::Human => {
-            let notes = args.notes || args.fail_on == FailOn::Note;
-            report::human::render(sources, findings, subject, style(std::io::stdout().is_terminal(), notes))
-        }
-        Format::Concise => report::concise::render(sources, findings, subject),
+/// Prints a run on standard output, says on standard error what could not be read, and gives the exit, which does not hang on the format.
+pub fn report(args: &FindingArgs, run: &Run) -> Exit {
+    for problem in &run.problems {
+        fail(Exit::Usage, &problem.message, problem.help.as_deref());
     }
+    let notes = args.notes || args.fail_on == FailOn::Note;
+    let text = match args.format {
+        Format::Human => {
+            let terminal = std::io::stdout().is_terminal();
+            let can_link = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
+            let links = report::pages::project().filter(|_| can_link);
+            Ok(report::human::run(run, Style { links, ..style(terminal, notes) }))
+        }
+        Format::Concise => Ok(report::concise::run(run)),
+        Format::Json => report::json::run(run),
+        Format::Sarif => report::sarif::run(run),
+        Format::Github => Ok(report::github::run(run, notes)),
+        Format::Junit => report::junit::run(run),
+    };
+    match text {
+        Ok(text) => print(&text),
+        Err(error) => return fail(Exit::Failure, &format!("the report cannot be written: {error}"), None),
+    }
+    if !run.problems.is_empty() {
+        return Exit::Usage;
+    }
+    let fails = run.findings.iter().any(|found| run.fails(found));
+    if fails { Exit::Findings } else { Exit::Clean }
 }
 
 /// Findings on standard error, where standard output belongs to something else. Notes are counted, not shown.

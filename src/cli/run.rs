@@ -3,8 +3,9 @@
 use super::Exit;
 use super::check::has_errors;
 use super::exec::{Artifact, CommandArgs, start};
-use super::input::{BindArgs, read_profile};
+use super::input::BindArgs;
 use super::output::{fail, findings_aside};
+use super::profiles::read_profile;
 use super::report::Report;
 use crate::exec::Seatbelt;
 use crate::manifest::{self, Manifest};

@@ -1,8 +1,9 @@
 //! `palisade why OP SUBJECT`: whether something is allowed, and which statement decides.
 
 use super::Exit;
-use super::input::{BindArgs, current_directory, read_profile};
+use super::input::{BindArgs, current_directory};
 use super::output::{fail, findings_aside, print, style};
+use super::profiles::read_profile;
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};

@@ -1,6 +1,7 @@
 //! What the rules say of themselves, for `palisade explain` and `palisade rules`.
 
 use super::{RuleInfo, find_rule, language, rules};
+use crate::finding::Severity;
 use std::fmt::Write;
 
 /// Columns of what is explained, and of the table of rules.
@@ -18,6 +19,38 @@ pub fn explain(name: &str) -> Option<String> {
     let info = find_rule(name)?;
     let text = format!("# {}\n\n{}\n\n{}", info.name, standing(info), info.markdown());
     Some(filled(text.trim_end()))
+}
+
+/// What is said of a name that stands in brackets beside a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// The first sentence.
+    pub summary: &'static str,
+    /// The first paragraph after that, on one line; else the summary again.
+    pub full: String,
+    /// The documentation, as Markdown, without a heading.
+    pub markdown: String,
+    /// Of a finding, where nothing says otherwise.
+    pub severity: Severity,
+}
+
+/// What is said of one rule, or of another name that can stand beside a finding; `None` where nothing is called so.
+pub fn describe(name: &str) -> Option<Description> {
+    if let Some(entry) = language::find(name) {
+        let (summary, markdown) = (entry.summary(), format!("{}\n", entry.text));
+        let full = second_paragraph(&markdown).unwrap_or_else(|| summary.to_owned());
+        return Some(Description { summary, full, markdown, severity: Severity::Error });
+    }
+    let info = find_rule(name)?;
+    let (summary, markdown) = (info.summary(), info.markdown());
+    let full = second_paragraph(&markdown).unwrap_or_else(|| summary.to_owned());
+    Some(Description { summary, full, markdown, severity: info.severity })
+}
+
+fn second_paragraph(markdown: &str) -> Option<String> {
+    let mut paragraphs =
+        markdown.split("\n\n").filter(|text| !text.starts_with('#') && !text.starts_with("```"));
+    paragraphs.nth(1).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Lines end at blanks only: names of rules and what stands in backticks stay whole.
@@ -108,6 +141,17 @@ mod tests {
         let text = explain("unknown-word").unwrap();
         assert!(text.starts_with("# unknown-word\n\nNot a check; cannot be allowed.\n\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn every_name_is_described_by_whole_sentences() {
+        let language = language::ENTRIES.iter().map(|entry| entry.name);
+        for name in crate::lint::infos().map(|info| info.name).chain(language) {
+            let found = describe(name).unwrap();
+            assert!(found.full.ends_with('.') && !found.full.contains('\n'), "{name}");
+            assert!(found.summary.ends_with('.') && found.markdown.contains(found.summary), "{name}");
+        }
+        assert_eq!(describe("missing-roots"), None);
     }
 
     #[test]

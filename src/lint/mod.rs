@@ -15,7 +15,7 @@ mod testing;
 
 pub use crate::finding::RuleInfo;
 pub use allowances::UnusedAllowance;
-pub use explain::{explain, rules_table};
+pub use explain::{Description, describe, explain, rules_table};
 
 use crate::bind::Binding;
 use crate::finding::{self, Finding};

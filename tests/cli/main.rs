@@ -1,6 +1,7 @@
 //! The program as people run it: verbs, exit codes, and what they print.
 
 mod artifacts;
+mod formats;
 mod input;
 mod recording;
 mod verbs;

@@ -2,7 +2,7 @@
 
 use crate::{HOSTS, Place, snapshot};
 
-const VERBS: [&[&str]; 12] = [
+const VERBS: [&[&str]; 16] = [
     &["check"],
     &["compile"],
     &["exec"],
@@ -15,6 +15,10 @@ const VERBS: [&[&str]; 12] = [
     &["doctor"],
     &["host"],
     &["host", "record"],
+    &["sb", "check"],
+    &["sb", "why"],
+    &["completions"],
+    &["man"],
 ];
 
 const CLEAN: &str = "root \"$workspace\" read-only\nroot \"$workspace/review\" read-write";
@@ -76,7 +80,7 @@ fn exit_codes_of_check_do_not_hang_on_the_format() {
     place.profile("clean.palisade", CLEAN);
     place.profile("warns.palisade", WARNS);
     place.profile("fails.palisade", FAILS);
-    for format in ["human", "concise"] {
+    for format in crate::formats::FORMATS {
         let check = |file: &str, fail_on: &str| {
             place.on_examples(&["check", file, "--format", format, "--fail-on", fail_on])
         };
@@ -98,7 +102,7 @@ fn a_directory_is_searched_for_profiles() {
     let place = Place::empty();
     place.profile("policies/a.palisade", CLEAN);
     place.profile("policies/deep/b.palisade", FAILS);
-    place.profile("policies/.hidden/c.palisade", "root");
+    place.profile("policies/node_modules/c.palisade", "root");
     std::os::unix::fs::symlink("deep", place.path.join("policies/again")).unwrap();
     place.on_examples(&["check", "policies"]).exits(1).says("b.palisade").says("2 profiles");
     let empty = Place::empty();

@@ -2,7 +2,10 @@
 
 use super::EvaluationArgs;
 use crate::cli::Exit;
-use crate::cli::output::{FindingArgs, exit_for, findings, print};
+use crate::cli::output::{FindingArgs, report};
+use crate::cli::places::Places;
+use crate::report::Run;
+use crate::report::collect::Collector;
 use crate::sbpl;
 use crate::source::Sources;
 use camino::Utf8PathBuf;
@@ -21,24 +24,30 @@ pub struct Args {
     output: FindingArgs,
 }
 
-pub fn run(args: &Args) -> Result<Exit, Exit> {
-    let mut sources = Sources::new();
-    let mut all = Vec::new();
-    let mut read = Vec::new();
+pub fn run(args: &Args) -> Exit {
+    report(&args.output, &check(args))
+}
+
+/// Checks everything that can be read.
+fn check(args: &Args) -> Run {
+    let places = Places::here();
+    let origin = |path: &std::path::Path| places.origin(path);
+    let mut collector = Collector::new(&origin, Vec::new(), Vec::new());
+    let (mut checked, mut problems) = (Vec::new(), Vec::new());
     for path in &args.paths {
-        // Where a file cannot be read, that is already said.
-        if let Ok(evaluation) = args.evaluation.evaluate(&mut sources, path) {
-            all.extend(sbpl::lint::run(&sources, &evaluation));
-            read.push(path);
+        let mut sources = Sources::new();
+        match args.evaluation.evaluate(&mut sources, path) {
+            Ok(evaluation) => {
+                let findings = sbpl::lint::run(&sources, &evaluation);
+                // The profile is read before what it imports.
+                let profile = sources.files().next().map(|(_, file)| collector.profile(file));
+                checked.extend(profile.map(|profile| (profile, sources, findings)));
+            }
+            Err(problem) => problems.push(problem),
         }
     }
-    let subject = match read.as_slice() {
-        // Of what was not read nothing is said, least of all that nothing was found.
-        [] => return Err(Exit::Usage),
-        [only] => only.to_string(),
-        several => format!("{} profiles", several.len()),
-    };
-    print(&findings(&args.output, &sources, &all, &subject));
-    let worst = exit_for(&all, args.output.fail_on);
-    Ok(if read.len() < args.paths.len() { Exit::Usage } else { worst })
+    for (profile, sources, findings) in checked {
+        collector.add(profile, 0, &sources, findings);
+    }
+    collector.finish("sb check", problems, args.output.fail_on.severity())
 }

@@ -4,8 +4,9 @@ mod check;
 mod subject;
 mod why;
 
-use super::Exit;
-use super::input::{absolute, parse_set, read_profile};
+use super::input::{here, parse_set};
+use super::{Exit, profiles};
+use crate::report::Problem;
 use crate::sbpl::{self, Directories, Evaluation, Params, PathCase};
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -36,10 +37,14 @@ impl EvaluationArgs {
         if self.case_sensitive { PathCase::Sensitive } else { PathCase::Insensitive }
     }
 
-    fn evaluate(&self, sources: &mut Sources, path: &Utf8Path) -> Result<Evaluation, Exit> {
-        let file = read_profile(sources, path)?;
+    fn evaluate(&self, sources: &mut Sources, path: &Utf8Path) -> Result<Evaluation, Problem> {
+        let file = profiles::read(sources, path)?;
         let params = Params { given: self.params.iter().cloned().collect(), complete: false };
-        let directories = self.import_dir.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+        let directory = |path: &Utf8PathBuf| match path.is_absolute() {
+            true => Ok(path.clone()),
+            false => here().map(|current| current.join(path)),
+        };
+        let directories = self.import_dir.iter().map(directory).collect::<Result<_, _>>()?;
         let mut evaluation = sbpl::evaluate(sources, file, &params, &Directories(directories));
         evaluation.profile.case = self.case();
         Ok(evaluation)
@@ -49,7 +54,6 @@ impl EvaluationArgs {
 pub fn run(verb: &Verb) -> Exit {
     match verb {
         Verb::Check(args) => check::run(args),
-        Verb::Why(args) => why::run(args),
+        Verb::Why(args) => why::run(args).unwrap_or_else(|exit| exit),
     }
-    .unwrap_or_else(|exit| exit)
 }

@@ -49,7 +49,10 @@ pub fn run(args: &Args) -> Result<Exit, Exit> {
     }
     let operations = subject.of(&args.operation, operation.checked().collect())?;
     let mut sources = Sources::new();
-    let evaluation = args.evaluation.evaluate(&mut sources, &args.path)?;
+    let evaluation = args
+        .evaluation
+        .evaluate(&mut sources, &args.path)
+        .map_err(|problem| fail(Exit::Usage, &problem.message, problem.help.as_deref()))?;
     if evaluation.findings.iter().any(|finding| finding.severity == Severity::Error) {
         findings_aside(&sources, &evaluation.findings, args.path.as_str());
         return Err(fail(Exit::Usage, "the profile was not understood, so nothing can be said", None));
