@@ -22,7 +22,8 @@ rule! {
     /// ```palisade bad
     /// edition 1
     /// profile "reader" {
-    ///     root "~" read-only
+    ///     root "$workspace" read-only
+    ///     root "/opt" read-only
     /// }
     /// ```
     ///
@@ -34,11 +35,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory deep inside one of the system's.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/usr/lib/python3" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State the few directories that the work needs.
     name: "broad-root",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

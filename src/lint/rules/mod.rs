@@ -106,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_shows_a_bad_and_a_good_profile() {
+    fn every_rule_shows_a_bad_and_a_good_profile_and_one_that_looks_alike() {
         for rule in ALL {
             let info = rule.info();
-            for fence in ["```palisade bad\n", "```palisade good\n"] {
+            for fence in ["```palisade bad\n", "```palisade good\n", "```palisade fine\n"] {
                 assert!(info.markdown().contains(fence), "{} lacks an example", info.name);
             }
         }

@@ -32,11 +32,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: two directories of one name.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     root "~/src" read-only
+    ///     working-directory "$workspace/src"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Keep one of them.
     name: "repeated-root",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -36,12 +36,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: an empty value takes the secret away.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     env { set NPM_TOKEN "" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Leave it out, and let a program outside the walls do what needs the secret. Where the command must have
     /// it, pass one that is short-lived and narrow, and allow this finding with the reason.
     name: "secret-in-env",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

@@ -27,8 +27,19 @@ rule! {
     /// ```palisade good
     /// edition 1
     /// profile "reader" {
-    ///     # palisade: allow(broad-root) nothing in this home is secret
-    ///     root "~" read-only
+    ///     root "$workspace" read-only
+    ///     # palisade: allow(broad-root) what is installed there is public
+    ///     root "/opt" read-only
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: at the end of the line that it is for.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/opt" read-only  # palisade: allow(broad-root) what is installed there is public
     /// }
     /// ```
     ///
@@ -37,6 +48,7 @@ rule! {
     /// Remove it, or move it directly above the statement it is for.
     name: "unused-allowance",
     severity: Warning,
+    confidence: Certain,
     allowable: false,
     check_allowances: check,
 }
