@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn explains_a_rule_and_no_other_word() {
         let text = explain("missing-root").unwrap();
-        assert!(text.starts_with("# missing-root\n\nSeverity: error; confidence: certain; cannot be allowed.\n"), "{text}");
+        assert!(
+            text.starts_with("# missing-root\n\nSeverity: error; confidence: certain; cannot be allowed.\n"),
+            "{text}"
+        );
         assert!(text.contains("\n## What to do\n"), "{text}");
         assert!(explain("broad-root").unwrap().contains("allow(broad-root)"));
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");

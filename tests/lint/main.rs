@@ -1,5 +1,7 @@
 //! Every rule's own examples, run through the whole pipeline on a recorded machine: the bad one is found by this rule, the good one is not.
 
+mod docs;
+
 use palisade::finding::{Finding, Severity};
 use palisade::host::Host;
 use palisade::host::recorded::RecordedHost;

@@ -104,7 +104,7 @@ fn authority(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a variable of that name holds a secret, by the customs of those who name variables.
-fn names_a_secret(name: &str) -> bool {
+pub(super) fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     // The shell's own two.
     if matches!(name.as_str(), "PWD" | "OLDPWD") {

@@ -44,7 +44,7 @@ rule! {
     /// edition 1
     /// profile "fine" {
     ///     root "$workspace" read-only
-    ///     on macos { seatbelt "(deny file-read* (subpath \"/Library/Fonts\"))" because "it draws nothing" }
+    ///     on macos { seatbelt "(deny file-read-data file-read-xattr file-lock (subpath \"/Library/Fonts\"))" because "it draws nothing" }
     /// }
     /// ```
     ///
