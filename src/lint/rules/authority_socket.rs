@@ -1,5 +1,5 @@
 use crate::finding::Finding;
-use crate::host::Kind;
+use crate::host::{Kind, resolve};
 use crate::lint::Context;
 use crate::lint::catalogue::authority::SOCKETS;
 use crate::lint::places::{Roots, home, quoted};
@@ -34,7 +34,7 @@ rule! {
     /// edition 1
     /// profile "writer" {
     ///     root "$workspace" read-only
-    ///     root "~/other" read-write
+    ///     root "$workspace/target" read-write
     /// }
     /// ```
     ///
@@ -63,26 +63,23 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let decider = context.plan.decider();
     let (home, uid) = home(context);
     for socket in SOCKETS {
-        let path = socket.on(&home, uid);
+        let stated = socket.on(&home, uid);
+        // What is writable without a root is the private directory, and what is connected to a service of the system base.
+        let Some(root) = roots.holding(&stated) else { continue };
+        let Ok(found) = resolve::resolve(context.host, &stated) else { continue };
+        let path = found.canonical;
         let decide = |operation| decider.decide(operation, &path);
         let connect = decide(Operation::Connect);
         let is_open = connect.allowed || decide(Operation::Remove).allowed || decide(Operation::Create).allowed;
-        // Cheap first: most are in no root.
-        if !is_open {
-            continue;
-        }
-        let Ok(Some(entry)) = context.host.lstat(&path) else { continue };
-        if entry.kind != Kind::Socket {
+        if !is_open || found.entry.is_none_or(|entry| entry.kind != Kind::Socket) {
             continue;
         }
         let verb = if connect.allowed { "connected to" } else { "replaced" };
-        let mut finding = INFO
-            .finding(format!("the socket `{path}` can be {verb}"))
-            .help(format!("narrow the root, or `deny {}`", quoted(&path)));
-        let stated = connect.rule.filter(|_| connect.allowed).and_then(|rule| rule.origin.span);
-        if let Some(span) = stated.or(roots.holding(&path).map(|root| root.statement.span)) {
-            finding = finding.at(span, socket.what);
-        }
-        findings.push(finding);
+        let opened = connect.rule.filter(|_| connect.allowed).and_then(|rule| rule.origin.span);
+        findings.push(
+            INFO.finding(format!("the socket `{path}` can be {verb}"))
+                .at(opened.unwrap_or(root.statement.span), socket.what)
+                .help(format!("narrow the root, or `deny {}`", quoted(&path))),
+        );
     }
 }

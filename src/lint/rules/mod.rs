@@ -69,6 +69,7 @@ rules![
     secret_in_profile,
     set_uid_tool,
     shadowed_tool,
+    shared_file,
     skipped_tool,
     symlinked_denial,
     symlinked_protected_root,

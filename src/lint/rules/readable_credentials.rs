@@ -81,6 +81,10 @@ pub(super) fn open<'a>(context: &Context<'a>) -> Vec<Open<'a>> {
                 open.push(Open { path: root.path().to_path_buf(), what: store.what, root: *root });
             }
         }
+        // What no root holds is not looked at: a recording of this machine does not tell what its owner has.
+        if roots.holding(&path).is_none() {
+            continue;
+        }
         let Ok(found) = resolve::resolve(context.host, &path) else { continue };
         let Some(root) = roots.holding(&found.canonical).filter(|root| !root.path().starts_with(&path)) else { continue };
         if found.exists() && is_readable(&decider, &found.canonical) {

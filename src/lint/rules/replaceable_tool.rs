@@ -1,5 +1,5 @@
 use super::replaceable_root::Others;
-use super::tool_in_writable_root::{code, tools};
+use super::tool_in_writable_root::tools;
 use crate::finding::Finding;
 use crate::lint::Context;
 
@@ -58,7 +58,10 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let mut others = Others::new(context.host);
     for (tool, span) in tools(context) {
-        let Some((path, open)) = code(tool).find_map(|path| Some((path, others.may_replace(path)?))) else { continue };
+        // Canonical paths only: what lies below a link is looked at where the link leads.
+        let grants = tool.grants.iter().map(|grant| grant.path.as_path());
+        let mut code = grants.chain(tool.hops.iter().map(|hop| hop.link.as_path())).chain([tool.real.as_path()]);
+        let Some((path, open)) = code.find_map(|path| Some((path, others.may_replace(path)?))) else { continue };
         let mut finding = INFO
             .finding(format!("every user of this machine may replace `{path}`, which `{}` runs", tool.name))
             .help(format!("take the right away: `chmod o-w {open}`; or state a tool that lies elsewhere"));

@@ -79,7 +79,7 @@ pub(super) fn tools<'a>(context: &Context<'a>) -> impl Iterator<Item = (&'a Tool
 }
 
 /// Every path whose change changes the tool.
-pub(super) fn code(tool: &Tool) -> impl Iterator<Item = &Utf8Path> {
+fn code(tool: &Tool) -> impl Iterator<Item = &Utf8Path> {
     let grants = tool.grants.iter().map(|grant| grant.path.as_path());
     let links = tool.hops.iter().map(|hop| hop.link.as_path());
     grants.chain(links).chain([tool.path.as_path(), tool.real.as_path()])

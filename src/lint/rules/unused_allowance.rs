@@ -79,13 +79,14 @@ mod tests {
 
     #[test]
     fn an_allowance_takes_its_finding_away_or_is_one_itself() {
-        let mut case = Case::in_workspace();
-        case.working_directory("/home/dev/project");
-        assert!(rules(&case).is_empty());
-        case.root("/usr/share", Access::ReadOnly);
-        case.machine.add("/usr/share/doc", crate::host::Kind::Directory);
-        let mut case = Case::in_workspace();
-        case.working_directory("/home/dev/project").env("LD_PRELOAD", None);
+        let in_sources = || {
+            let mut case = Case::new();
+            case.root("/home/dev/project/src", Access::ReadWrite).working_directory("/home/dev/project/src");
+            case
+        };
+        assert!(rules(&in_sources()).is_empty());
+        let mut case = in_sources();
+        case.env("LD_PRELOAD", None);
         assert_eq!(rules(&case), ["loader-variable"]);
         case.allow("loader-variable", "the library is part of the image");
         assert!(rules(&case).is_empty());

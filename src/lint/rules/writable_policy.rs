@@ -1,6 +1,7 @@
 use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::Context;
+use crate::lint::places::Roots;
 use crate::plan::{Decider, Operation};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeSet;
@@ -68,7 +69,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let read = read.filter_map(|path| resolve::resolve_parent(context.host, path).ok()).map(|found| found.canonical);
     let guarded = context.binding.guards.iter().filter(|guard| guard.own || guard.path.file_name() == Some("palisade.toml"));
     let paths: BTreeSet<Utf8PathBuf> = read.chain(guarded.map(|guard| guard.path.clone())).collect();
-    for path in paths.iter().filter(|path| is_writable(&decider, path)) {
+    let roots = Roots::of(context);
+    // What is writable without a root is the private directory, and stands in the place of the real one.
+    let held = paths.iter().filter(|path| roots.holding(path).is_some());
+    for path in held.filter(|path| is_writable(&decider, path)) {
         let lifted = context
             .binding
             .guards
