@@ -34,5 +34,8 @@ fn the_pages_in_docs_are_those_of_the_rules() {
     let mut stale: Vec<&String> = names.filter(|name| pages.get(*name) != there.get(*name)).collect();
     stale.sort();
     stale.dedup();
-    assert!(stale.is_empty(), "stale in docs/rules: {stale:?}; write them with `{WRITE}=1 cargo test --test lint docs`");
+    assert!(
+        stale.is_empty(),
+        "stale in docs/rules: {stale:?}; write them with `{WRITE}=1 cargo test --test lint docs`"
+    );
 }

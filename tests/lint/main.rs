@@ -1,6 +1,7 @@
 //! Every rule's own examples, run through the whole pipeline on a recorded machine: the bad one is found by this rule, the good one is not.
 
 mod docs;
+mod examples;
 
 use palisade::finding::{Finding, Severity};
 use palisade::host::Host;

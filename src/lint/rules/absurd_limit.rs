@@ -77,14 +77,22 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let (least, most) = bounds(kind);
         let name = kind.name();
         let (message, label) = if limit.value < least {
-            (format!("a limit of `{name}` within which nothing can work"), "less than a shell needs to start one program")
+            (
+                format!("a limit of `{name}` within which nothing can work"),
+                "less than a shell needs to start one program",
+            )
         } else if limit.value > most {
-            (format!("a limit of `{name}` that limits nothing"), "more than there is, or than anybody waits for")
+            (
+                format!("a limit of `{name}` that limits nothing"),
+                "more than there is, or than anybody waits for",
+            )
         } else {
             continue;
         };
         findings.push(
-            INFO.finding(message).at(limit.span, label).help("state what the work needs, with some to spare; `std/command` has the usual ones"),
+            INFO.finding(message)
+                .at(limit.span, label)
+                .help("state what the work needs, with some to spare; `std/command` has the usual ones"),
         );
     }
 }

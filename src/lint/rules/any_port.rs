@@ -84,7 +84,8 @@ mod tests {
         let mut case = Case::in_workspace();
         let span = case.line("allow \"example.com:*\"");
         let pattern = HostPattern { below: false, host: "example.com".into(), port: None };
-        case.policy.network = Some(Spanned::new(Network::Only(vec![NetworkRule { allow: true, pattern, span }]), span));
+        case.policy.network =
+            Some(Spanned::new(Network::Only(vec![NetworkRule { allow: true, pattern, span }]), span));
         let fix = case.findings("any-port")[0].fix.clone().unwrap();
         case.with(|context| assert_eq!(context.sources.text(fix.edits[0].span), ":*"));
     }

@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::authority::{GIT_BY_SSH, PORTS};
 use crate::lint::catalogue::hosts::written;
 
@@ -60,14 +60,18 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
-        let Some((port, what)) = PORTS.iter().find(|(port, _)| rule.pattern.port == Some(*port)) else { continue };
+        let Some((port, what)) = PORTS.iter().find(|(port, _)| rule.pattern.port == Some(*port)) else {
+            continue;
+        };
         if *port == 22 && !rule.pattern.below && GIT_BY_SSH.contains(&rule.pattern.host.as_str()) {
             continue;
         }
         findings.push(
             INFO.finding(format!("at `{}` a service does what it is told", written(rule)))
                 .at(rule.span, *what)
-                .help("leave it out; where the command must have it, allow this and say what it may do there"),
+                .help(
+                    "leave it out; where the command must have it, allow this and say what it may do there",
+                ),
         );
     }
 }

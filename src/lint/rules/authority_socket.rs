@@ -70,7 +70,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let path = found.canonical;
         let decide = |operation| decider.decide(operation, &path);
         let connect = decide(Operation::Connect);
-        let is_open = connect.allowed || decide(Operation::Remove).allowed || decide(Operation::Create).allowed;
+        let is_open =
+            connect.allowed || decide(Operation::Remove).allowed || decide(Operation::Create).allowed;
         if !is_open || found.entry.is_none_or(|entry| entry.kind != Kind::Socket) {
             continue;
         }

@@ -64,7 +64,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (tool, span) in tools(context) {
         // A tool by its path is known by its file, whatever the link to it is called.
         let real = tool.real.file_name().unwrap_or_default();
-        let Some(lender) = lender(&tool.name).or_else(|| lender(tool.path.file_name()?)).or_else(|| lender(real)) else {
+        let Some(lender) =
+            lender(&tool.name).or_else(|| lender(tool.path.file_name()?)).or_else(|| lender(real))
+        else {
             continue;
         };
         let Some(span) = span.filter(|_| !(lender.by_network && is_off)) else { continue };
@@ -85,10 +87,13 @@ mod tests {
     #[test]
     fn a_client_of_other_machines_counts_only_with_a_network() {
         let mut case = Case::in_workspace();
-        case.tool("ssh", None, false, found("ssh", "/usr/bin/ssh")).tool_path("/opt/x/sudo", found("sudo", "/opt/x/sudo"));
+        case.tool("ssh", None, false, found("ssh", "/usr/bin/ssh"))
+            .tool_path("/opt/x/sudo", found("sudo", "/opt/x/sudo"));
         assert_eq!(
             case.found("authority-tool"),
-            ["`sudo` acts with rights from outside the walls\n\"/opt/x/sudo\" -- runs a command as another user"]
+            [
+                "`sudo` acts with rights from outside the walls\n\"/opt/x/sudo\" -- runs a command as another user"
+            ]
         );
         let span = case.line("network all");
         case.policy.network = Some(Spanned::new(Network::All, span));

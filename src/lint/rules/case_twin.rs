@@ -79,7 +79,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let twins = listing.get(&fold_name(name)).into_iter().flatten().filter(|twin| *twin != name);
         let twin = twins.map(|twin| directory.join(twin)).find(|twin| is_readable(&decider, twin));
         let Some(twin) = twin else { continue };
-        let label = if denied.entry.is_some() { "denies one of two" } else { "there is nothing of this name" };
+        let label =
+            if denied.entry.is_some() { "denies one of two" } else { "there is nothing of this name" };
         let help = if denied.entry.is_some() { "deny both" } else { "correct the spelling, or deny both" };
         let mut finding = INFO
             .finding(format!("`{twin}` can be read, and is spelled like the denied `{}`", stated.path))
@@ -106,8 +107,10 @@ mod tests {
         case.deny("/home/dev/project/caf\u{e9}").deny("/home/dev/project/vendor");
         assert_eq!(
             case.found("case-twin"),
-            ["`/home/dev/project/cafe\u{301}` can be read, and is spelled like the denied `/home/dev/project/caf\u{e9}`\n\
-              deny \"/home/dev/project/caf\u{e9}\" -- denies one of two"]
+            [
+                "`/home/dev/project/cafe\u{301}` can be read, and is spelled like the denied `/home/dev/project/caf\u{e9}`\n\
+              deny \"/home/dev/project/caf\u{e9}\" -- denies one of two"
+            ]
         );
         case.deny("/home/dev/project/cafe\u{301}");
         assert!(case.found("case-twin").is_empty());

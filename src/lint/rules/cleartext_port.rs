@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::hosts::{CLEARTEXT, written};
 
 rule! {
@@ -61,7 +61,10 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
-        let Some((port, protocol)) = CLEARTEXT.iter().find(|(port, _)| rule.pattern.port == Some(*port)) else { continue };
+        let Some((port, protocol)) = CLEARTEXT.iter().find(|(port, _)| rule.pattern.port == Some(*port))
+        else {
+            continue;
+        };
         findings.push(
             INFO.finding(format!("`{}` is spoken to without encryption", written(rule)))
                 .at(rule.span, format!("{port} is {protocol}: whoever is on the way reads and changes it"))

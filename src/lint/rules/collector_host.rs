@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::hosts::{COLLECTORS, is_below, reaches};
 
 rule! {
@@ -64,7 +64,9 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
         let host = rule.pattern.host.as_str();
-        let known = COLLECTORS.iter().find(|(known, _)| host == *known || is_below(host, known) || reaches(&rule.pattern, known));
+        let known = COLLECTORS
+            .iter()
+            .find(|(known, _)| host == *known || is_below(host, known) || reaches(&rule.pattern, known));
         let Some((known, what)) = known else { continue };
         // A whole platform of tunnels is a suffix too, and reported as such where the pattern is one.
         findings.push(

@@ -86,12 +86,16 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
     for denial in &policy.denials {
         match &denial.kind {
-            DenialKind::Path(path) | DenialKind::Gitignored { path, .. } => look(path.path.as_str(), denial.span),
+            DenialKind::Path(path) | DenialKind::Gitignored { path, .. } => {
+                look(path.path.as_str(), denial.span)
+            }
             DenialKind::Glob(pattern) => look(&pattern.value, denial.span),
         }
     }
     let paths = policy.executables.iter().chain(&policy.tool_paths).chain(&policy.git_worktrees);
-    for path in paths.chain(policy.unguards.iter().map(|unguard| &unguard.path)).chain(&policy.working_directory) {
+    for path in
+        paths.chain(policy.unguards.iter().map(|unguard| &unguard.path)).chain(&policy.working_directory)
+    {
         look(path.path.as_str(), path.span);
     }
     for tool in policy.tools.iter().chain(&policy.optional_tools) {
@@ -111,7 +115,14 @@ mod tests {
         for text in ["/w/.\u{435}nv", "d\u{43e}\u{441}s", "\u{391}pp", "gi\u{442}"] {
             assert!(mixed(text).is_some(), "{text}");
         }
-        for text in ["/w/.env", "caf\u{e9}", "\u{43a}\u{43b}\u{44e}\u{447}-prod", "\u{b5}Torrent", "\u{65e5}\u{672c}abc", "\u{3b1}\u{3b2}"] {
+        for text in [
+            "/w/.env",
+            "caf\u{e9}",
+            "\u{43a}\u{43b}\u{44e}\u{447}-prod",
+            "\u{b5}Torrent",
+            "\u{65e5}\u{672c}abc",
+            "\u{3b1}\u{3b2}",
+        ] {
             assert_eq!(mixed(text), None, "{text}");
         }
     }

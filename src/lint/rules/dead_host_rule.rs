@@ -60,19 +60,26 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    let Some(Network::Only(rules)) = context.policy.network.as_ref().map(|network| &network.value) else { return };
+    let Some(Network::Only(rules)) = context.policy.network.as_ref().map(|network| &network.value) else {
+        return;
+    };
     let of = |allow: bool| rules.iter().filter(move |rule| rule.allow == allow);
     for (at, rule) in rules.iter().enumerate().take(MOST) {
         let same = |other: &NetworkRule| other.pattern == rule.pattern;
         let earlier = |other: &NetworkRule| rules.iter().take(at).any(|known| std::ptr::eq(known, other));
         // Of two alike the first one stays.
         let around = |other: &&NetworkRule| {
-            !std::ptr::eq(*other, rule) && covers(&other.pattern, &rule.pattern) && (!same(other) || earlier(other))
+            !std::ptr::eq(*other, rule)
+                && covers(&other.pattern, &rule.pattern)
+                && (!same(other) || earlier(other))
         };
         let shown = written(rule);
         let (message, other) = if rule.allow {
             if let Some(denial) = of(false).find(|denial| covers(&denial.pattern, &rule.pattern)) {
-                (format!("`{shown}` is allowed and denied, and stays denied"), Some((denial.span, "a denial beats every allowance")))
+                (
+                    format!("`{shown}` is allowed and denied, and stays denied"),
+                    Some((denial.span, "a denial beats every allowance")),
+                )
             } else if let Some(wider) = of(true).find(around) {
                 (format!("`{shown}` is allowed already"), Some((wider.span, "allows it")))
             } else {
@@ -85,7 +92,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         } else {
             continue;
         };
-        let mut finding = INFO.finding(message).at(rule.span, "decides nothing").help("remove it, or correct the host");
+        let mut finding =
+            INFO.finding(message).at(rule.span, "decides nothing").help("remove it, or correct the host");
         if let Some((span, label)) = other {
             finding = finding.at(span, label);
         }
@@ -123,7 +131,8 @@ mod tests {
         }
         let span = case.line("network only");
         case.policy.network = Some(Spanned::new(Network::Only(rules), span));
-        let messages: Vec<_> = case.findings("dead-host-rule").into_iter().map(|finding| finding.message).collect();
+        let messages: Vec<_> =
+            case.findings("dead-host-rule").into_iter().map(|finding| finding.message).collect();
         assert_eq!(
             messages,
             [

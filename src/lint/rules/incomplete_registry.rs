@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::hosts::COMPANIONS;
 use crate::lint::places::list;
 use crate::plan::hosts;
@@ -62,7 +62,9 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let network = context.policy.network();
     for rule in allowed(context).filter(|rule| !rule.pattern.below) {
-        let Some((_, others)) = COMPANIONS.iter().find(|(host, _)| *host == rule.pattern.host) else { continue };
+        let Some((_, others)) = COMPANIONS.iter().find(|(host, _)| *host == rule.pattern.host) else {
+            continue;
+        };
         let missing: Vec<_> = others.iter().filter(|host| !hosts::decide(network, host).allowed).collect();
         let [first, ..] = &missing[..] else { continue };
         findings.push(

@@ -146,9 +146,11 @@ mod tests {
         only(&mut case, &[(true, "*.github.com")]);
         assert_eq!(
             case.found("lethal-trifecta"),
-            ["`/home/dev/project/.env` can be read, and sent to `api.github.com`, as `*.github.com` allows\n\
+            [
+                "`/home/dev/project/.env` can be read, and sent to `api.github.com`, as `*.github.com` allows\n\
               allow \"*.github.com\" -- the way out\n\
-              root \"/home/dev/project\" read-write -- opens it"]
+              root \"/home/dev/project\" read-write -- opens it"
+            ]
         );
         let denied = ["api.github.com", "gist.github.com", "uploads.github.com"];
         let mut rules = vec![(true, "*.github.com")];

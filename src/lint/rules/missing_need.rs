@@ -101,7 +101,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     };
     for (tool, span) in tools(context) {
         let Some(span) = span else { continue };
-        for (_, need, _, without) in NEEDED.iter().filter(|(name, _, when, _)| *name == tool.name && holds(*when)) {
+        for (_, need, _, without) in
+            NEEDED.iter().filter(|(name, _, when, _)| *name == tool.name && holds(*when))
+        {
             if context.policy.needs.iter().any(|stated| stated.value == *need) {
                 continue;
             }
@@ -109,7 +111,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 INFO.finding(format!("`{}` is known to fail without `needs {need}`", tool.name))
                     .at(span, *without)
                     .help(format!("state `needs {need}`, where it is to be used for that"))
-                    .fix(format!("state `needs {need}`"), vec![after(context, tool_statement(context, span), need)], false),
+                    .fix(
+                        format!("state `needs {need}`"),
+                        vec![after(context, tool_statement(context, span), need)],
+                        false,
+                    ),
             );
         }
     }
@@ -145,7 +151,12 @@ mod tests {
     #[test]
     fn what_fails_only_on_a_mac_is_not_said_elsewhere() {
         let mut case = Case::in_workspace();
-        case.tool("gh", None, false, found("gh", "/usr/bin/gh")).tool("vim", None, false, found("vim", "/usr/bin/vim"));
+        case.tool("gh", None, false, found("gh", "/usr/bin/gh")).tool(
+            "vim",
+            None,
+            false,
+            found("vim", "/usr/bin/vim"),
+        );
         assert!(case.found("missing-need").is_empty());
     }
 }

@@ -93,7 +93,8 @@ fn check<'a>(context: &Context<'a>, findings: &mut Vec<Finding>) {
         for root in roots.iter().filter(|root| root.is_writable()) {
             // The root is the place or lies in it, or holds it: the innermost that does is the one to blame.
             let within = root.path().starts_with(&path);
-            let holds = !within && roots.holding(&path).is_some_and(|inner| inner.statement.span == root.statement.span);
+            let holds = !within
+                && roots.holding(&path).is_some_and(|inner| inner.statement.span == root.statement.span);
             let at = if within { root.path() } else { &path };
             if (within || holds) && can_be_made(&decider, at) {
                 add(root, at.to_path_buf(), place.what);
@@ -134,7 +135,10 @@ mod tests {
         let found = case.found("persistence-place");
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("what is written to `/home/dev/.config/zsh`, "), "{found:?}");
-        assert!(found[0].ends_with("-- `/home/dev/.config/zsh`: a shell runs it when it starts"), "{found:?}");
+        assert!(
+            found[0].ends_with("-- `/home/dev/.config/zsh`: a shell runs it when it starts"),
+            "{found:?}"
+        );
         assert!(!found[0].contains(".config/fish"), "{found:?}");
     }
 

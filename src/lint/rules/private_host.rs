@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::hosts::{is_below, written};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -59,7 +59,8 @@ rule! {
     check: check,
 }
 
-const INSIDE: [&str; 8] = ["corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain"];
+const INSIDE: [&str; 8] =
+    ["corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain"];
 
 /// Why a host is inside.
 fn inside(host: &str) -> Option<&'static str> {
@@ -95,10 +96,21 @@ mod tests {
 
     #[test]
     fn tells_inside_from_outside() {
-        for host in ["10.1.2.3", "172.16.0.1", "192.168.0.1", "100.64.0.1", "[fd12::1]", "printer", "db.internal", "nas.local"] {
+        for host in [
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.0.1",
+            "100.64.0.1",
+            "[fd12::1]",
+            "printer",
+            "db.internal",
+            "nas.local",
+        ] {
             assert!(inside(host).is_some(), "{host}");
         }
-        for host in ["172.32.0.1", "100.128.0.1", "8.8.8.8", "[2001:db8::1]", "internal.example.com", "local.dev"] {
+        for host in
+            ["172.32.0.1", "100.128.0.1", "8.8.8.8", "[2001:db8::1]", "internal.example.com", "local.dev"]
+        {
             assert_eq!(inside(host), None, "{host}");
         }
     }

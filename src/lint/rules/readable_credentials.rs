@@ -86,7 +86,10 @@ pub(super) fn open<'a>(context: &Context<'a>) -> Vec<Open<'a>> {
             continue;
         }
         let Ok(found) = resolve::resolve(context.host, &path) else { continue };
-        let Some(root) = roots.holding(&found.canonical).filter(|root| !root.path().starts_with(&path)) else { continue };
+        let Some(root) = roots.holding(&found.canonical).filter(|root| !root.path().starts_with(&path))
+        else {
+            continue;
+        };
         if found.exists() && is_readable(&decider, &found.canonical) {
             open.push(Open { path: found.canonical, what: store.what, root: *root });
         }

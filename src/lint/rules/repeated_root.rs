@@ -28,7 +28,7 @@ rule! {
     /// edition 1
     /// profile "writer" {
     ///     root "$workspace" read-write
-    ///     root "~/other" read-only
+    ///     root "~/src" read-only
     /// }
     /// ```
     ///

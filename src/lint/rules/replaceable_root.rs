@@ -105,16 +105,25 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for root in Roots::of(context).iter() {
         let owner = root.found.entry.as_ref().map_or(user, |entry| entry.uid);
         let (label, help) = if let Some(open) = others.may_replace(root.path()) {
-            (format!("`{open}` may be written by everybody"), format!("take the right away: `chmod o-w {open}`"))
-        } else if owner != user && owner != 0 && root.path().parent().is_some_and(|parent| others.is_sticky(parent)) {
+            (
+                format!("`{open}` may be written by everybody"),
+                format!("take the right away: `chmod o-w {open}`"),
+            )
+        } else if owner != user
+            && owner != 0
+            && root.path().parent().is_some_and(|parent| others.is_sticky(parent))
+        {
             (format!("belongs to user {owner}"), "keep the directory in the home".to_owned())
         } else {
             continue;
         };
         findings.push(
-            INFO.finding(format!("another user may put something else in place of the root `{}`", root.path()))
-                .at(root.statement.span, label)
-                .help(help),
+            INFO.finding(format!(
+                "another user may put something else in place of the root `{}`",
+                root.path()
+            ))
+            .at(root.statement.span, label)
+            .help(help),
         );
     }
 }

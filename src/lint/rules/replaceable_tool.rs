@@ -60,8 +60,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (tool, span) in tools(context) {
         // Canonical paths only: what lies below a link is looked at where the link leads.
         let grants = tool.grants.iter().map(|grant| grant.path.as_path());
-        let mut code = grants.chain(tool.hops.iter().map(|hop| hop.link.as_path())).chain([tool.real.as_path()]);
-        let Some((path, open)) = code.find_map(|path| Some((path, others.may_replace(path)?))) else { continue };
+        let mut code =
+            grants.chain(tool.hops.iter().map(|hop| hop.link.as_path())).chain([tool.real.as_path()]);
+        let Some((path, open)) = code.find_map(|path| Some((path, others.may_replace(path)?))) else {
+            continue;
+        };
         let mut finding = INFO
             .finding(format!("every user of this machine may replace `{path}`, which `{}` runs", tool.name))
             .help(format!("take the right away: `chmod o-w {open}`; or state a tool that lies elsewhere"));

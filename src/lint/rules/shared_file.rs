@@ -78,7 +78,11 @@ fn linked(host: &dyn Host, top: &Utf8Path, look: &mut dyn FnMut(Utf8PathBuf, Ide
 }
 
 /// Files that may be written and have more names, with the root that opens each.
-fn writable(host: &dyn Host, roots: &Roots<'_>, decider: &Decider<'_>) -> HashMap<Identity, (Utf8PathBuf, Span)> {
+fn writable(
+    host: &dyn Host,
+    roots: &Roots<'_>,
+    decider: &Decider<'_>,
+) -> HashMap<Identity, (Utf8PathBuf, Span)> {
     let mut files = HashMap::new();
     for root in outermost(roots, true) {
         linked(host, root.path(), &mut |path, identity| {
@@ -106,7 +110,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     // Inside a writable root every other name counts, and `hard-linked-file` says so.
     let mut beside = outermost(&roots, false);
-    beside.retain(|root| !root.path().ancestors().filter_map(|path| roots.at(path)).any(PlacedRoot::is_writable));
+    beside.retain(|root| {
+        !root.path().ancestors().filter_map(|path| roots.at(path)).any(PlacedRoot::is_writable)
+    });
     if beside.is_empty() {
         return;
     }
@@ -119,7 +125,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let mut shared: BTreeMap<Span, Vec<(Utf8PathBuf, &Utf8Path)>> = BTreeMap::new();
         linked(context.host, root.path(), &mut |path, identity| {
             let Some((other, span)) = open.get(&identity) else { return };
-            let read_only = decider.decide(Operation::Read, &path).allowed && !decider.decide(Operation::Write, &path).allowed;
+            let read_only = decider.decide(Operation::Read, &path).allowed
+                && !decider.decide(Operation::Write, &path).allowed;
             if read_only {
                 shared.entry(*span).or_default().push((path, other));
             }

@@ -93,7 +93,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
     for entry in &context.policy.env {
         let Some(value) = entry.value.as_deref().filter(|value| !value.is_empty()) else { continue };
-        let off = OFF.iter().find(|(name, values, _)| *name == entry.name && (values.is_empty() || values.contains(&value)));
+        let off = OFF
+            .iter()
+            .find(|(name, values, _)| *name == entry.name && (values.is_empty() || values.contains(&value)));
         let Some((name, _, what)) = off else { continue };
         findings.push(
             INFO.finding(format!("`{name}` has a program believe whoever answers"))

@@ -1,6 +1,6 @@
+use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use super::public_suffix::allowed;
 use crate::lint::catalogue::hosts::{UPLOADS, reaches};
 use crate::lint::places::list;
 use crate::plan::hosts;

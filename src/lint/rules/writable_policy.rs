@@ -66,8 +66,13 @@ fn is_writable(decider: &Decider<'_>, path: &Utf8Path) -> bool {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let decider = context.plan.decider();
     let read = context.policy.files.iter().filter_map(|&file| context.sources.file(file).path.as_deref());
-    let read = read.filter_map(|path| resolve::resolve_parent(context.host, path).ok()).map(|found| found.canonical);
-    let guarded = context.binding.guards.iter().filter(|guard| guard.own || guard.path.file_name() == Some("palisade.toml"));
+    let read =
+        read.filter_map(|path| resolve::resolve_parent(context.host, path).ok()).map(|found| found.canonical);
+    let guarded = context
+        .binding
+        .guards
+        .iter()
+        .filter(|guard| guard.own || guard.path.file_name() == Some("palisade.toml"));
     let paths: BTreeSet<Utf8PathBuf> = read.chain(guarded.map(|guard| guard.path.clone())).collect();
     let roots = Roots::of(context);
     // What is writable without a root is the private directory, and stands in the place of the real one.
@@ -87,6 +92,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if let Some(span) = root {
             finding = finding.at(span, "writable through this");
         }
-        findings.push(finding.help("remove the `unguard`; the next compile would take what the command wrote"));
+        findings
+            .push(finding.help("remove the `unguard`; the next compile would take what the command wrote"));
     }
 }
