@@ -62,6 +62,9 @@ rule! {
     check: check,
 }
 
+/// A root and the places in it, each with what acts on it.
+type Held<'a> = (PlacedRoot<'a>, Vec<(Utf8PathBuf, &'static str)>);
+
 fn can_be_made(decider: &Decider<'_>, path: &Utf8Path) -> bool {
     decider.decide(Operation::Write, path).allowed
         || decider.decide(Operation::Create, path).allowed
@@ -81,8 +84,8 @@ fn check<'a>(context: &Context<'a>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     let decider = context.plan.decider();
     let (home, uid) = home(context);
-    let mut by_root: BTreeMap<Span, (PlacedRoot<'a>, Vec<(Utf8PathBuf, &str)>)> = BTreeMap::new();
-    let mut add = |root: &PlacedRoot<'a>, path: Utf8PathBuf, what| {
+    let mut by_root: BTreeMap<Span, Held<'a>> = BTreeMap::new();
+    let mut add = |root: &PlacedRoot<'a>, path: Utf8PathBuf, what: &'static str| {
         let places = &mut by_root.entry(root.statement.span).or_insert((*root, Vec::new())).1;
         if !places.iter().any(|(known, _)| *known == path) {
             places.push((path, what));
