@@ -25,6 +25,28 @@ impl Severity {
     }
 }
 
+/// How sure a rule is of what it says. The order is the order of certainty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// It may well be right as it is: only who wrote it can tell.
+    Possible,
+    /// Told by a name, a custom or a catalogue, and seldom wrong.
+    Likely,
+    /// Follows from the statements and from what the machine says.
+    Certain,
+}
+
+impl Confidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
+}
+
 /// A place in a source and what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
@@ -45,7 +67,8 @@ pub struct Fix {
     /// What it does, as an order: "remove the statement".
     pub title: String,
     pub edits: Vec<Edit>,
-    /// Whether it keeps what the profile means.
+    /// Whether it keeps what the profile means, or only takes away what no statement was to give: such a fix is applied without being
+    /// looked at. Any other is shown first.
     pub safe: bool,
 }
 
@@ -105,6 +128,8 @@ pub struct RuleInfo {
     /// Reads well after "allow": `broad-root`.
     pub name: &'static str,
     pub severity: Severity,
+    /// Whether what it finds is so, apart from how bad it is.
+    pub confidence: Confidence,
     /// Whether a comment at the statement can allow it. What cannot be compiled cannot be allowed.
     pub allowable: bool,
     /// The doc comment of the rule's file, as it stands there: Markdown, each line behind one blank.

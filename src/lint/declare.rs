@@ -7,6 +7,7 @@ macro_rules! rule {
         $(#[doc = $line:expr])+
         name: $name:literal,
         severity: $severity:ident,
+        confidence: $confidence:ident,
         allowable: $allowable:literal,
         $hook:ident: $function:ident $(,)?
     ) => {
@@ -16,6 +17,7 @@ macro_rules! rule {
         static INFO: $crate::lint::RuleInfo = $crate::lint::RuleInfo {
             name: $name,
             severity: $crate::finding::Severity::$severity,
+            confidence: $crate::finding::Confidence::$confidence,
             allowable: $allowable,
             documentation: concat!($($line, "\n"),+),
         };

@@ -90,7 +90,7 @@ fn standing(info: &RuleInfo) -> String {
     } else {
         "cannot be allowed".to_owned()
     };
-    format!("Severity: {}; {allowed}.", info.severity.name())
+    format!("Severity: {}; confidence: {}; {allowed}.", info.severity.name(), info.confidence.name())
 }
 
 /// Every rule with its severity and what it finds, in 80 columns. A `*` marks those that a comment can allow. The rules of `sb check` stand apart.
@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn explains_a_rule_and_no_other_word() {
         let text = explain("missing-root").unwrap();
-        assert!(text.starts_with("# missing-root\n\nSeverity: error; cannot be allowed.\n"), "{text}");
+        assert!(
+            text.starts_with("# missing-root\n\nSeverity: error; confidence: certain; cannot be allowed.\n"),
+            "{text}"
+        );
         assert!(text.contains("\n## What to do\n"), "{text}");
         assert!(explain("broad-root").unwrap().contains("allow(broad-root)"));
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");

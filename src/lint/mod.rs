@@ -5,9 +5,11 @@
 #[macro_use]
 mod declare;
 mod allowances;
+mod catalogue;
 mod explain;
 mod language;
 mod neighbours;
+mod pages;
 mod places;
 pub mod rules;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod testing;
 pub use crate::finding::RuleInfo;
 pub use allowances::UnusedAllowance;
 pub use explain::{Description, describe, explain, rules_table};
+pub use pages::pages;
 
 use crate::bind::Binding;
 use crate::finding::{self, Finding};

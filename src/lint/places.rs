@@ -3,11 +3,11 @@
 use super::Context;
 use crate::bind::BoundDenial;
 use crate::finding::Edit;
-use crate::host::{Hop, Resolution};
+use crate::host::{Hop, Resolution, resolve};
 use crate::plan::{Decider, Operation, Protected, Protection};
 use crate::policy::{Access, Denial, Root};
 use crate::source::{FileId, Sources, Span};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
 
 /// A root that exists, its statement and where it leads.
@@ -117,6 +117,18 @@ impl<'a> Protections<'a> {
             Some(protected) => (protected.protection, protected.origin.span.or_else(root)),
             None => (Protection::ReadOnly, root()),
         }
+    }
+}
+
+/// The home of whoever compiles, canonical, and the number of its owner.
+pub fn home(context: &Context<'_>) -> (Utf8PathBuf, u32) {
+    let home = &context.policy.home;
+    match resolve::resolve(context.host, home) {
+        Ok(found) => {
+            let uid = found.entry.as_ref().map_or(0, |entry| entry.uid);
+            (found.canonical, uid)
+        }
+        Err(_) => (home.clone(), 0),
     }
 }
 

@@ -8,7 +8,7 @@ mod collect;
 mod expand;
 mod files;
 mod groups;
-mod hosts;
+pub(crate) mod hosts;
 mod loader;
 mod names;
 mod params;

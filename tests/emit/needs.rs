@@ -9,7 +9,8 @@ use palisade::sbpl::decide::{Address, Fact};
 use palisade::sbpl::{Engine, Operation as Leaf, Profile, Subject, Verdict};
 
 fn profile(statements: &str) -> Profile {
-    let walked = walk(&mac(), &format!("root \"$workspace\" read-only\n{statements}"));
+    let walked =
+        walk(&mac(), &format!("root \"$workspace\" read-only\ndeny \"$workspace/.env\"\n{statements}"));
     assert_eq!(walked.errors(), [""; 0]);
     pipeline::compile(&walked.sources, walked.bound(), &mac(), "case.sb").unwrap().unwrap();
     read(walked.plan(), &emit::seatbelt(walked.plan(), "case").unwrap())

@@ -33,11 +33,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: one word is a reason.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     # palisade: allow(loader-variable) vendored
+    ///     env { set PYTHONPATH "/usr/lib/python3/dist-packages" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Say in a few words why it is right here.
     name: "allowance-without-reason",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

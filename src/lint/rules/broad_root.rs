@@ -1,7 +1,6 @@
 use crate::finding::Finding;
-use crate::host::resolve;
 use crate::lint::Context;
-use crate::lint::places::Roots;
+use crate::lint::places::{Roots, home};
 
 rule! {
     /// A root far wider than one piece of work.
@@ -22,7 +21,8 @@ rule! {
     /// ```palisade bad
     /// edition 1
     /// profile "reader" {
-    ///     root "~" read-only
+    ///     root "$workspace" read-only
+    ///     root "/opt" read-only
     /// }
     /// ```
     ///
@@ -34,38 +34,53 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory deep inside one of the system's.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/usr/lib/python3" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State the few directories that the work needs.
     name: "broad-root",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }
 
 /// Directories at the top of a Linux system or a Mac, canonical.
-const TOP: [&str; 16] = [
+const TOP: [&str; 21] = [
     "/Applications",
     "/Library",
     "/System",
+    "/Users",
     "/Volumes",
     "/boot",
     "/etc",
+    "/home",
+    "/media",
     "/mnt",
     "/opt",
     "/private",
     "/private/etc",
     "/private/tmp",
     "/private/var",
+    "/root",
     "/run",
+    "/srv",
     "/tmp",
     "/usr",
     "/var",
 ];
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    let home = resolve::resolve(context.host, &context.policy.home)
-        .map_or_else(|_| context.policy.home.clone(), |found| found.canonical);
+    let (home, _) = home(context);
     for root in Roots::of(context).iter() {
         let what = if root.path() == "/" {
             continue;

@@ -34,11 +34,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the work can do without it, and nothing is granted.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     optional-tools half-installed
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Repair the install, or write the tool under `optional-tools` where the work can do without.
     name: "broken-tool",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -33,12 +33,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: two directories, one in the other.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "$workspace/vendor" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Decide which is meant, and remove the other. To open a part of a read-only root for writing, state that
     /// part.
     name: "conflicting-roots",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

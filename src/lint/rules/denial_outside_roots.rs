@@ -39,12 +39,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: no root holds it, but a tool is granted it.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     tools git
+    ///     deny "/usr/lib/git-core/git-instaweb"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Correct the path so that it starts with the root it is about, or remove the denial. A fragment that
     /// denies on principle, whatever the roots are, can allow this finding and say so.
     name: "denial-outside-roots",
     severity: Error,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

@@ -41,12 +41,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: what the link leads to is denied as well.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/link-to-env"
+    ///     deny "$workspace/.env"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Deny the target too where a root holds it. Where none does, remove the denial, or allow this finding and
     /// say where the target lies.
     name: "denied-link",
     severity: Error,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

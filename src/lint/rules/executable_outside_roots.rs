@@ -34,12 +34,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a root, but one that lies in another.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "$workspace/vendor" read-only
+    ///     executable "$workspace/vendor"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Name the directory inside a root that holds the programs: `bin` of a virtual environment, the output of a
     /// build. A single program elsewhere is `tool "PATH"`, one of the system is a name under `tools`.
     name: "executable-outside-roots",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -42,12 +42,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a file that is not there is answered as it will be.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     expect { read "$workspace/later.c" allowed }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Change the statement that decided, or the expectation. `palisade why` answers the same question with
     /// more words.
     name: "failed-expectation",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

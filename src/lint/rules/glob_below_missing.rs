@@ -36,11 +36,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the name that is missing stands behind a wildcard.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny glob "$workspace/**/secret/tok*"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Correct the directory. To close whatever may come to lie there, deny the directory itself.
     name: "glob-below-missing",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

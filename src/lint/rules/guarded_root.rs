@@ -33,12 +33,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: it says what the guard does anyway.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "$workspace/.git/hooks" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the root. Where the command really is to write there, lift the guard: `unguard "PATH" because
     /// "…"`.
     name: "guarded-root",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

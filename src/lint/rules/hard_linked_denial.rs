@@ -38,6 +38,18 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: both names of the file are denied.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/.shared-keys" read-only
+    ///     deny "$workspace/shared.key"
+    ///     deny "~/.shared-keys/shared.key"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. `find DIR -samefile F` finds the other
@@ -45,6 +57,7 @@ rule! {
     /// pnpm, `UV_LINK_MODE=copy` for uv.
     name: "hard-linked-denial",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

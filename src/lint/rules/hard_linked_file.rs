@@ -34,12 +34,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: neither name of the file can be written.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/other" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Make it a file of its own: `cp -p F F.copy && mv F.copy F`. Package managers that link from a store can
     /// be told to copy: `package-import-method=copy` for pnpm, `UV_LINK_MODE=copy` for uv.
     name: "hard-linked-file",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -37,12 +37,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a name with a percent sign, and no variable.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/100%.txt"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Write `deny glob "…"` where a pattern is meant, `$home` or a `param` where a variable is, and take out
     /// blanks that are not part of the name. Where the name really is written so, allow it with the reason.
     name: "literal-pattern",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

@@ -34,12 +34,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the bare name of a tool: only granted tools run.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     env { set GIT_PAGER "cat" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Leave it out. Where a tool needs its libraries or modules named, set the variable to a path that nobody
     /// behind the walls can write, and allow this finding with the reason.
     name: "loader-variable",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

@@ -31,11 +31,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: one program instead of a directory.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     executable "$workspace/target/debug/project"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Correct the path, or make the directory before compiling.
     name: "missing-executable",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

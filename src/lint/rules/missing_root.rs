@@ -32,11 +32,21 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a link to a directory that is there.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/work" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Correct the path, or make the directory before compiling.
     name: "missing-root",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

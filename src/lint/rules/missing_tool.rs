@@ -39,12 +39,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the work can do without it.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     optional-tools gti
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Install it, correct the name, write it under `optional-tools` where the work can do without, or name a
     /// program outside the fixed places with `tool "PATH"`.
     name: "missing-tool",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

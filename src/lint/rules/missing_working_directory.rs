@@ -31,11 +31,21 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the root holds the workspace by another name.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/work" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State `working-directory`, or a root that holds the workspace.
     name: "missing-working-directory",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

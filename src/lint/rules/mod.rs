@@ -13,10 +13,20 @@ macro_rules! rules {
 }
 
 rules![
+    absurd_limit,
     allowance_without_reason,
+    any_port,
+    authority_port,
+    authority_socket,
+    authority_tool,
     broad_root,
     broken_tool,
+    case_twin,
+    cleartext_port,
+    collector_host,
     conflicting_roots,
+    confusable_name,
+    dead_host_rule,
     denial_outside_roots,
     denied_link,
     executable_outside_roots,
@@ -25,18 +35,30 @@ rules![
     guarded_root,
     hard_linked_denial,
     hard_linked_file,
+    incomplete_registry,
+    lethal_trifecta,
     literal_pattern,
     loader_variable,
     missing_executable,
+    missing_limit,
+    missing_need,
     missing_root,
     missing_tool,
     missing_working_directory,
+    nested_sandbox,
+    persistence_place,
+    private_host,
+    public_suffix,
     read_only_in_writable,
+    readable_credentials,
+    readable_secret,
     redundant_denial,
     redundant_root,
     refused_root,
     refused_worktree,
     repeated_root,
+    replaceable_root,
+    replaceable_tool,
     replaced_default,
     required_and_optional,
     root_in_tool,
@@ -45,6 +67,9 @@ rules![
     seatbelt_rule,
     secret_in_env,
     secret_in_profile,
+    set_uid_tool,
+    shadowed_tool,
+    shared_file,
     skipped_tool,
     symlinked_denial,
     symlinked_protected_root,
@@ -62,10 +87,14 @@ rules![
     unused_allowance,
     unused_fragment,
     unused_param,
+    unverified_tls,
+    upload_host,
     useless_executable,
     useless_unguard,
+    wide_allowance,
     writable_executable,
     writable_in_read_only,
+    writable_policy,
 ];
 
 #[cfg(test)]
@@ -106,10 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_shows_a_bad_and_a_good_profile() {
+    fn every_rule_shows_a_bad_and_a_good_profile_and_one_that_looks_alike() {
         for rule in ALL {
             let info = rule.info();
-            for fence in ["```palisade bad\n", "```palisade good\n"] {
+            for fence in ["```palisade bad\n", "```palisade good\n", "```palisade fine\n"] {
                 assert!(info.markdown().contains(fence), "{} lacks an example", info.name);
             }
         }

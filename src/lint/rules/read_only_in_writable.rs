@@ -35,11 +35,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a relative path begins at the workspace.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "vendor" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Write the inner root so that it begins with the outer one.
     name: "read-only-in-writable",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

@@ -38,11 +38,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a name beside a pattern holds when the pattern is changed.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/.env"
+    ///     deny glob "$workspace/**/.env"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the inner one.
     name: "redundant-denial",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

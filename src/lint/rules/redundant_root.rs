@@ -34,11 +34,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a root in another, of other access.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "$workspace/vendor" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the inner one; or, if only that was meant to be open, the outer one.
     name: "redundant-root",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -31,12 +31,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory of that name elsewhere.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/src/proc" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State the directories that the command works on. What programs need of the system they get without a
     /// root; `needs` opens the rest.
     name: "refused-root",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -35,11 +35,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory without a repository that is no worktree either.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     root "~/other" read-write
+    ///     git-worktree "$workspace"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Repair the link with `git worktree repair`, run from the repository; or remove the statement.
     name: "refused-worktree",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -28,7 +28,18 @@ rule! {
     /// edition 1
     /// profile "writer" {
     ///     root "$workspace" read-write
-    ///     root "~/other" read-only
+    ///     root "~/src" read-only
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: two directories of one name.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     root "~/src" read-only
+    ///     working-directory "$workspace/src"
     /// }
     /// ```
     ///
@@ -37,6 +48,7 @@ rule! {
     /// Keep one of them.
     name: "repeated-root",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -34,12 +34,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory that Palisade does not set.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     env { set XDG_CACHE_HOME "$workspace/target" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Leave it out: name programs under `tools` or with `tool "PATH"`, and settings one by one. Where a
     /// program needs its own value, set one, and allow this finding with the reason.
     name: "replaced-default",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

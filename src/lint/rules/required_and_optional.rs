@@ -35,11 +35,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a member of a group is optional anyway.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     tools @inspection
+    ///     optional-tools grep
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Keep the one that is meant.
     name: "required-and-optional",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

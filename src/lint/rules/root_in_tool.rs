@@ -37,12 +37,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: it may be read there, and not written.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/usr/lib/git-core/mergetools" read-only
+    ///     tools git
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Let the command write elsewhere. A language's packages belong in a virtual environment in the workspace,
     /// made runnable with `executable`.
     name: "root-in-tool",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

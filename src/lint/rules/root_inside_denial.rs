@@ -34,11 +34,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the denial lies in the root, not around it.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "$workspace/target" read-write
+    ///     deny "$workspace/target/debug"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the root, or deny only what must stay closed inside it.
     name: "root-inside-denial",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -33,11 +33,21 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a link to a directory is one.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/work" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State the directory that holds it, and deny what else is in there.
     name: "root-not-a-directory",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -35,12 +35,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: it only denies.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     on macos { seatbelt "(deny mach-lookup (global-name \"org.example.agent\"))" because "it takes no orders" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Look whether a statement of the language or one of `needs` opens it. Where none does, allow the finding at the
     /// statement and say why.
     name: "seatbelt-rule",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

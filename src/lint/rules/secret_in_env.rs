@@ -36,12 +36,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: an empty value takes the secret away.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     env { set NPM_TOKEN "" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Leave it out, and let a program outside the walls do what needs the secret. Where the command must have
     /// it, pass one that is short-lived and narrow, and allow this finding with the reason.
     name: "secret-in-env",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }
@@ -93,7 +104,7 @@ fn authority(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a variable of that name holds a secret, by the customs of those who name variables.
-fn names_a_secret(name: &str) -> bool {
+pub(super) fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     // The shell's own two.
     if matches!(name.as_str(), "PWD" | "OLDPWD") {

@@ -32,12 +32,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a user without a password.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     env { set REMOTE "https://git@example.com/" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Revoke the secret: it is out. Then take it from the profile, and pass a new one from the caller where
     /// the command must have it.
     name: "secret-in-profile",
     severity: Error,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

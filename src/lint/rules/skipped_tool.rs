@@ -35,12 +35,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: installed, by way of a link.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     optional-tools awk
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Nothing, or install it and compile again. Write a tool's name under `tools` where the work cannot do
     /// without.
     name: "skipped-tool",
     severity: Note,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

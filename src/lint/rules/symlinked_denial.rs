@@ -37,11 +37,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the link is on the way to the root as well.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/work" read-only
+    ///     deny "~/work/.env"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Deny the file or directory that the link leads to, by its real path.
     name: "symlinked-denial",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

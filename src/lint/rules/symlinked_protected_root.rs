@@ -34,11 +34,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: the link is on the way to the writable root as well.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/work" read-write
+    ///     root "~/work/vendor" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State the directory that the link leads to.
     name: "symlinked-protected-root",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

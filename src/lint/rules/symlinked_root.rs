@@ -34,11 +34,21 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: `..` is no link.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "~/other/../project" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Nothing, or write the real path.
     name: "symlinked-root",
     severity: Note,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -36,6 +36,17 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a directory of the system that holds no code of the tools.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/usr/lib/python3" read-only
+    ///     tools git
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the root: what a tool needs of its own install it is granted without one. Where programs of a
@@ -43,6 +54,7 @@ rule! {
     /// reported.
     name: "tool-in-root",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

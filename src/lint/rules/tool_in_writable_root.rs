@@ -39,12 +39,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a virtual environment links to the tool, and the tool not to it.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/venvs" read-write
+    ///     tools python3
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Narrow the root, protect the tool's directory with a read-only root, or let a build directory run with
     /// `executable`, which says what it is.
     name: "tool-in-writable-root",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

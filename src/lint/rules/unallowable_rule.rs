@@ -31,11 +31,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a rule about what may be meant.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     # palisade: allow(broad-root) what is installed there is public
+    ///     root "/opt" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove the comment and settle the finding.
     name: "unallowable-rule",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -35,11 +35,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a limit of each file, which both systems hold.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     on macos { limits { file-size 64MiB } }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State it within `on linux { … }`. `file-size` bounds each file on both systems.
     name: "unenforceable-limit",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -41,12 +41,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: it cannot be listed, but nothing rests on what it holds.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/other" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Give the compiling user the right to list and examine it, or narrow the statement so that it does not
     /// rest on it. Where a recorded host lacks it, record again.
     name: "unexamined",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

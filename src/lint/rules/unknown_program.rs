@@ -36,12 +36,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a program that is there, and no tool of this profile.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     expect { exec "python3" denied }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Compare the name with that of the program. If the program is merely not installed here, nothing need be
     /// done.
     name: "unknown-program",
     severity: Note,
+    confidence: Possible,
     allowable: true,
     check: check,
 }

@@ -25,8 +25,19 @@ rule! {
     /// ```palisade good
     /// edition 1
     /// profile "reader" {
-    ///     # palisade: allow(broad-root) nothing in this home is secret
-    ///     root "~" read-only
+    ///     root "$workspace" read-only
+    ///     # palisade: allow(broad-root) what is installed there is public
+    ///     root "/opt" read-only
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: a comment that allows nothing, and does not say so.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     # The old tool had this under allow(brod-root).
+    ///     root "$workspace" read-only
     /// }
     /// ```
     ///
@@ -35,6 +46,7 @@ rule! {
     /// Correct the name. `palisade rules` lists them all.
     name: "unknown-rule",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -36,11 +36,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a name, which is denied whether it is there or not.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/server.pem"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Compare the pattern with the names it is meant for.
     name: "unmatched-denial",
     severity: Note,
+    confidence: Possible,
     allowable: true,
     check: check,
 }

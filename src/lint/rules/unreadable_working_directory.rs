@@ -32,11 +32,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: beside what is denied.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     deny "$workspace/secrets"
+    ///     working-directory "$workspace/vendor"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// State one inside a root.
     name: "unreadable-working-directory",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

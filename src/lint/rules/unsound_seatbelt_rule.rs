@@ -38,12 +38,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a denial of a path that a root does not hold.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     on macos { seatbelt "(deny file-read-data file-read-xattr file-lock (subpath \"/Library/Fonts\"))" because "it draws nothing" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Name operations and paths by `literal` and `subpath`, absolute and without links. To write below a read-only
     /// root, state a `root` there.
     name: "unsound-seatbelt-rule",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -27,8 +27,19 @@ rule! {
     /// ```palisade good
     /// edition 1
     /// profile "reader" {
-    ///     # palisade: allow(broad-root) nothing in this home is secret
-    ///     root "~" read-only
+    ///     root "$workspace" read-only
+    ///     # palisade: allow(broad-root) what is installed there is public
+    ///     root "/opt" read-only
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: at the end of the line that it is for.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "/opt" read-only  # palisade: allow(broad-root) what is installed there is public
     /// }
     /// ```
     ///
@@ -37,6 +48,7 @@ rule! {
     /// Remove it, or move it directly above the statement it is for.
     name: "unused-allowance",
     severity: Warning,
+    confidence: Certain,
     allowable: false,
     check_allowances: check,
 }
@@ -67,13 +79,14 @@ mod tests {
 
     #[test]
     fn an_allowance_takes_its_finding_away_or_is_one_itself() {
-        let mut case = Case::in_workspace();
-        case.working_directory("/home/dev/project");
-        assert!(rules(&case).is_empty());
-        case.root("/usr/share", Access::ReadOnly);
-        case.machine.add("/usr/share/doc", crate::host::Kind::Directory);
-        let mut case = Case::in_workspace();
-        case.working_directory("/home/dev/project").env("LD_PRELOAD", None);
+        let in_sources = || {
+            let mut case = Case::new();
+            case.root("/home/dev/project/src", Access::ReadWrite).working_directory("/home/dev/project/src");
+            case
+        };
+        assert!(rules(&in_sources()).is_empty());
+        let mut case = in_sources();
+        case.env("LD_PRELOAD", None);
         assert_eq!(rules(&case), ["loader-variable"]);
         case.allow("loader-variable", "the library is part of the image");
         assert!(rules(&case).is_empty());

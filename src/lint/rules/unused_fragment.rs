@@ -37,11 +37,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: two fragments, and each says something.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     use "std/git"
+    ///     use "std/command"
+    ///     root "$workspace" read-only
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove it.
     name: "unused-fragment",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -32,11 +32,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: read in a value, not in a path.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     param docs "~/other"
+    ///     root "$workspace" read-only
+    ///     env { set DOCS "$docs" }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove it, or use it.
     name: "unused-param",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -34,11 +34,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a part of it is denied, and the rest runs.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     executable "$workspace/target"
+    ///     deny glob "$workspace/target/**/*.key"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove it, state the real path, or remove the denial.
     name: "useless-executable",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

@@ -37,12 +37,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a guard stands where nothing is yet.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-write
+    ///     unguard "$workspace/.vscode" because "this profile sets the editor up"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Remove it, or write one `unguard` for each guard that is meant; the help of the finding names those at and
     /// below the path. `palisade why write PATH` names the guard of a path.
     name: "useless-unguard",
     severity: Error,
+    confidence: Certain,
     allowable: false,
     check: check,
 }

@@ -36,12 +36,24 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: it writes beside what may run.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "$workspace/src" read-write
+    ///     executable "$workspace/target"
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// A build that runs what it builds needs this: allow it there, with the reason. Otherwise protect the path
     /// with a read-only root, or name a directory that holds no writable root.
     name: "writable-executable",
     severity: Warning,
+    confidence: Certain,
     allowable: true,
     check: check,
 }

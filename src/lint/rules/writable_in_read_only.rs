@@ -36,11 +36,22 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a relative path begins at the workspace.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "target" read-write
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Move what must be written out of the protected tree, or allow it here with the reason.
     name: "writable-in-read-only",
     severity: Warning,
+    confidence: Likely,
     allowable: true,
     check: check,
 }

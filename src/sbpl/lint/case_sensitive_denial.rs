@@ -36,6 +36,7 @@ sb_rule! {
     /// Write `(literal …)` or `(subpath …)` where the path is known, else a class of both cases for every letter.
     name: "case-sensitive-denial",
     severity: Warning,
+    confidence: Likely,
     check: check,
 }
 

@@ -33,6 +33,7 @@ sb_rule! {
     /// Remove it; name the operation that took its place, where there is one.
     name: "dead-operation",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

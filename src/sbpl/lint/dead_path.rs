@@ -51,6 +51,7 @@ sb_rule! {
     /// Write the resolved path: `/private/tmp` for `/tmp`, no slash at the end, no `..`.
     name: "dead-path",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

@@ -6,6 +6,7 @@ macro_rules! sb_rule {
         $(#[doc = $line:expr])+
         name: $name:literal,
         severity: $severity:ident,
+        confidence: $confidence:ident,
         check: $function:ident $(,)?
     ) => {
         $(#[doc = $line])+
@@ -14,6 +15,7 @@ macro_rules! sb_rule {
         static INFO: $crate::finding::RuleInfo = $crate::finding::RuleInfo {
             name: $name,
             severity: $crate::finding::Severity::$severity,
+            confidence: $crate::finding::Confidence::$confidence,
             allowable: false,
             documentation: concat!($($line, "\n"),+),
         };

@@ -35,6 +35,7 @@ sb_rule! {
     /// Write one backslash; or leave the `#` out.
     name: "doubled-backslash",
     severity: Warning,
+    confidence: Likely,
     check: check,
 }
 

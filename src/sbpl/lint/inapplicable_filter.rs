@@ -35,6 +35,7 @@ sb_rule! {
     /// Use a filter on what the operation works on, or name another operation.
     name: "inapplicable-filter",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

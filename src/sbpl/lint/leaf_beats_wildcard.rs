@@ -39,6 +39,7 @@ sb_rule! {
     /// Name the operation itself in the denial, beside the wildcard.
     name: "leaf-beats-wildcard",
     severity: Error,
+    confidence: Certain,
     check: check,
 }
 

@@ -42,6 +42,7 @@ sb_rule! {
     /// can be written.
     name: "movable-denial",
     severity: Warning,
+    confidence: Likely,
     check: check,
 }
 

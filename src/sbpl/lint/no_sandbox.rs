@@ -33,6 +33,7 @@ sb_rule! {
     /// Leave the modifier out. Where a program with the set-user-id bit needs it (`/bin/ps`), name that program alone.
     name: "no-sandbox",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

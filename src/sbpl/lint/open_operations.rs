@@ -43,6 +43,7 @@ sb_rule! {
     /// Deny each that the program can do without, then allow in part what it needs.
     name: "open-operations",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

@@ -35,6 +35,7 @@ sb_rule! {
     /// Write several rules of the same effect and operations: together they mean the same.
     name: "oversized-rule",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

@@ -33,6 +33,7 @@ sb_rule! {
     /// Write the text in plain quotes: `"…\"…"`, every other backslash doubled.
     name: "quote-in-raw-text",
     severity: Error,
+    confidence: Likely,
     check: check,
 }
 

@@ -36,6 +36,7 @@ sb_rule! {
     /// Write `*` or `localhost`; to let single hosts through, allow a proxy on `localhost` only.
     name: "remote-host",
     severity: Error,
+    confidence: Certain,
     check: check,
 }
 

@@ -38,6 +38,7 @@ sb_rule! {
     /// Deny `network-outbound` with the same path.
     name: "socket-denied-as-file",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

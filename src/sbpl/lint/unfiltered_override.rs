@@ -37,6 +37,7 @@ sb_rule! {
     /// Put the fallback in front of the exceptions, where everybody reads it as one; to override a rule, remove it.
     name: "unfiltered-override",
     severity: Warning,
+    confidence: Certain,
     check: check,
 }
 

@@ -36,6 +36,7 @@ sb_rule! {
     /// Give the values that the profile will be used with: `-D NAME=VALUE`.
     name: "ungiven-parameter",
     severity: Note,
+    confidence: Certain,
     check: check,
 }
 

@@ -41,6 +41,7 @@ sb_rule! {
     /// Correct the name. What an import defines is known once the import is read: `--import-dir DIR`.
     name: "unknown-name",
     severity: Error,
+    confidence: Certain,
     check: check,
 }
 

@@ -32,6 +32,7 @@ sb_rule! {
     /// Copy the file from a Mac (`/System/Library/Sandbox/Profiles`) and name its directory: `--import-dir DIR`.
     name: "unread-import",
     severity: Note,
+    confidence: Certain,
     check: check,
 }
 

@@ -37,6 +37,7 @@ sb_rule! {
     /// Add `(allow file-read* (literal "/"))`. It shows the names in `/`, and nothing below.
     name: "unread-root",
     severity: Warning,
+    confidence: Likely,
     check: check,
 }
 

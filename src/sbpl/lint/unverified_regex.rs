@@ -41,6 +41,7 @@ sb_rule! {
     /// Write it with classes, groups and `* + ?` alone.
     name: "unverified-regex",
     severity: Warning,
+    confidence: Possible,
     check: check,
 }
 

@@ -1,0 +1,254 @@
+//! What is known of hosts: under which names strangers are found, and where strangers can be written to.
+
+use crate::policy::{HostPattern, NetworkRule};
+
+/// Suffixes below which hosting platforms give names to whoever asks, and which the Public Suffix List does not have as a suffix: the
+/// parents of its own entries, and platforms that never asked to be listed.
+pub const TENANTS: &[&str] = &[
+    "amazonaws.com",
+    "amazonaws.com.cn",
+    "awsapprunner.com",
+    "azure.com",
+    "azure.net",
+    "azureedge.net",
+    "cloudapp.net",
+    "core.windows.net",
+    "windows.net",
+    "fastly.net",
+    "akamaized.net",
+    "akamaihd.net",
+    "edgekey.net",
+    "b-cdn.net",
+    "digitaloceanspaces.com",
+    "googleusercontent.com",
+    "googleapis.com",
+    "glitch.me",
+    "nip.io",
+    "sslip.io",
+    "xip.io",
+    "on.aws",
+    "lambda-url.on.aws",
+    "oraclecloud.com",
+    "r2.cloudflarestorage.com",
+    "cloudflarestorage.com",
+    "replit.dev",
+    "repl.co",
+    "run.app",
+    "sharepoint.com",
+    "atlassian.net",
+    "zendesk.com",
+    "myshopify.com",
+    "salesforce.com",
+    "force.com",
+    "slack.com",
+    "supabase.co",
+    "backblazeb2.com",
+    "wasabisys.com",
+    "linodeobjects.com",
+    "blogspot.com",
+    "wordpress.com",
+    "tumblr.com",
+    "substack.com",
+    "codespaces.githubpreview.dev",
+    "gitpod.io",
+    "csb.app",
+    "val.run",
+    "deno.dev",
+    "modal.run",
+];
+
+/// Hosts at which whoever has an account, or nobody's account at all, can leave what others then read; and what they are.
+pub const UPLOADS: &[(&str, &str)] = &[
+    ("github.com", "repositories, issues and releases"),
+    ("api.github.com", "repositories, issues and gists"),
+    ("gist.github.com", "pastes"),
+    ("uploads.github.com", "releases"),
+    ("gitlab.com", "repositories and snippets"),
+    ("bitbucket.org", "repositories and snippets"),
+    ("codeberg.org", "repositories"),
+    ("huggingface.co", "models and data sets"),
+    ("pastebin.com", "pastes"),
+    ("paste.rs", "pastes"),
+    ("dpaste.org", "pastes"),
+    ("termbin.com", "pastes"),
+    ("hastebin.com", "pastes"),
+    ("rentry.co", "pastes"),
+    ("0x0.st", "files"),
+    ("transfer.sh", "files"),
+    ("file.io", "files"),
+    ("catbox.moe", "files"),
+    ("tmpfiles.org", "files"),
+    ("s3.amazonaws.com", "anybody's buckets"),
+    ("storage.googleapis.com", "anybody's buckets"),
+    ("docs.google.com", "documents and forms"),
+    ("drive.google.com", "files"),
+    ("script.google.com", "anybody's programs"),
+    ("www.googleapis.com", "files, mail and documents"),
+    ("graph.microsoft.com", "files and mail"),
+    ("www.dropbox.com", "files"),
+    ("content.dropboxapi.com", "files"),
+    ("api.notion.com", "pages"),
+    ("upload.pypi.org", "packages"),
+    ("hooks.slack.com", "messages"),
+    ("slack.com", "messages and files"),
+    ("discord.com", "messages and files"),
+    ("api.telegram.org", "messages and files"),
+    ("api.twilio.com", "messages"),
+    ("api.sendgrid.com", "mail"),
+    ("api.mailgun.net", "mail"),
+    ("web.archive.org", "copies of any page"),
+    ("translate.google.com", "any page, fetched on demand"),
+];
+
+/// Hosts, and what lies below them, that exist to catch what is sent to them, or to pass it on to a machine that nobody has looked at.
+pub const COLLECTORS: &[(&str, &str)] = &[
+    ("webhook.site", "shows whoever asks what is sent to it"),
+    ("requestbin.com", "shows whoever asks what is sent to it"),
+    ("requestbin.net", "shows whoever asks what is sent to it"),
+    ("pipedream.net", "shows whoever asks what is sent to it"),
+    ("requestcatcher.com", "shows whoever asks what is sent to it"),
+    ("beeceptor.com", "shows whoever asks what is sent to it"),
+    ("hookb.in", "shows whoever asks what is sent to it"),
+    ("webhook.cool", "shows whoever asks what is sent to it"),
+    ("oastify.com", "shows an attacker what is sent to it"),
+    ("burpcollaborator.net", "shows an attacker what is sent to it"),
+    ("interact.sh", "shows an attacker what is sent to it"),
+    ("oast.fun", "shows an attacker what is sent to it"),
+    ("oast.pro", "shows an attacker what is sent to it"),
+    ("oast.live", "shows an attacker what is sent to it"),
+    ("oast.site", "shows an attacker what is sent to it"),
+    ("oast.me", "shows an attacker what is sent to it"),
+    ("dnslog.cn", "shows an attacker what is sent to it"),
+    ("canarytokens.com", "tells an attacker that it was asked"),
+    ("ngrok.io", "leads to anybody's own machine"),
+    ("ngrok.app", "leads to anybody's own machine"),
+    ("ngrok.dev", "leads to anybody's own machine"),
+    ("ngrok-free.app", "leads to anybody's own machine"),
+    ("ngrok-free.dev", "leads to anybody's own machine"),
+    ("trycloudflare.com", "leads to anybody's own machine"),
+    ("loca.lt", "leads to anybody's own machine"),
+    ("localtunnel.me", "leads to anybody's own machine"),
+    ("serveo.net", "leads to anybody's own machine"),
+    ("localhost.run", "leads to anybody's own machine"),
+    ("bore.pub", "leads to anybody's own machine"),
+    ("pagekite.me", "leads to anybody's own machine"),
+    ("nip.io", "leads to the address that is written in the name"),
+    ("sslip.io", "leads to the address that is written in the name"),
+    ("xip.io", "leads to the address that is written in the name"),
+    ("lvh.me", "leads back to this machine"),
+    ("dns.google", "asks any name server what it is told to, and so carries data out in names"),
+    ("cloudflare-dns.com", "asks any name server what it is told to, and so carries data out in names"),
+    ("one.one.one.one", "asks any name server what it is told to, and so carries data out in names"),
+    ("dns.quad9.net", "asks any name server what it is told to, and so carries data out in names"),
+    ("doh.opendns.com", "asks any name server what it is told to, and so carries data out in names"),
+    ("dns.nextdns.io", "asks any name server what it is told to, and so carries data out in names"),
+];
+
+/// What a host serves is fetched from others too, from the documentation of each registry.
+pub const COMPANIONS: &[(&str, &[&str])] = &[
+    ("pypi.org", &["files.pythonhosted.org"]),
+    ("crates.io", &["index.crates.io", "static.crates.io"]),
+    ("index.crates.io", &["static.crates.io"]),
+    ("rubygems.org", &["index.rubygems.org"]),
+    ("proxy.golang.org", &["sum.golang.org"]),
+    ("ghcr.io", &["pkg-containers.githubusercontent.com"]),
+    ("registry-1.docker.io", &["auth.docker.io"]),
+    ("huggingface.co", &["cdn-lfs.huggingface.co"]),
+];
+
+/// Ports whose protocols are not encrypted (the service names registry of IANA).
+pub const CLEARTEXT: &[(u16, &str)] = &[
+    (21, "ftp"),
+    (23, "telnet"),
+    (25, "smtp"),
+    (80, "http"),
+    (110, "pop3"),
+    (143, "imap"),
+    (389, "ldap"),
+    (8000, "http"),
+    (8080, "http"),
+];
+
+/// Whether a pattern can mean `host`.
+pub fn reaches(pattern: &HostPattern, host: &str) -> bool {
+    if pattern.below { is_below(host, &pattern.host) } else { pattern.host == host }
+}
+
+/// Whether a name lies below another one.
+pub fn is_below(name: &str, parent: &str) -> bool {
+    parent.is_empty() || name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+}
+
+/// Whether everything that `inner` means, `outer` means too.
+pub fn covers(outer: &HostPattern, inner: &HostPattern) -> bool {
+    let port = outer.port.is_none() || outer.port == inner.port;
+    let host = match (outer.below, inner.below) {
+        (false, false) => outer.host == inner.host,
+        (false, true) => false,
+        (true, false) => is_below(&inner.host, &outer.host),
+        (true, true) => outer.host == inner.host || is_below(&inner.host, &outer.host),
+    };
+    port && host
+}
+
+/// Whether two patterns mean anything in common.
+pub fn overlap(a: &HostPattern, b: &HostPattern) -> bool {
+    let any = |pattern: &HostPattern| HostPattern { port: None, ..pattern.clone() };
+    let ports = a.port.is_none() || b.port.is_none() || a.port == b.port;
+    ports && (covers(&any(a), b) || covers(&any(b), a))
+}
+
+/// A pattern as it is written.
+pub fn written(rule: &NetworkRule) -> String {
+    let HostPattern { below, host, port } = &rule.pattern;
+    let name = match (below, host.as_str()) {
+        (true, "") => "*".to_owned(),
+        (true, host) => format!("*.{host}"),
+        (false, host) => host.to_owned(),
+    };
+    match port {
+        None => format!("{name}:*"),
+        Some(443) => name,
+        Some(port) => format!("{name}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::hosts::parse;
+
+    fn pattern(text: &str) -> HostPattern {
+        parse(text, false).expect("a pattern")
+    }
+
+    #[test]
+    fn one_pattern_covers_another_or_shares_something_with_it() {
+        for (outer, inner, is_covered, is_shared) in [
+            ("example.com", "example.com", true, true),
+            ("*.example.com", "www.example.com", true, true),
+            ("*.example.com", "*.a.example.com", true, true),
+            ("*.a.example.com", "*.example.com", false, true),
+            ("*.example.com", "example.com", false, false),
+            ("*.example.com", "badexample.com", false, false),
+            ("example.com", "example.com:80", false, false),
+            ("example.com:*", "example.com:80", true, true),
+            ("example.com:80", "example.com:*", false, true),
+            ("*", "example.com", true, true),
+        ] {
+            let (outer, inner) = (&pattern(outer), &pattern(inner));
+            assert_eq!(covers(outer, inner), is_covered, "{outer:?} {inner:?}");
+            assert_eq!(overlap(outer, inner), is_shared, "{outer:?} {inner:?}");
+        }
+    }
+
+    #[test]
+    fn every_entry_is_a_host() {
+        let named = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host);
+        let companions =
+            COMPANIONS.iter().flat_map(|(host, others)| [*host].into_iter().chain(others.iter().copied()));
+        for host in named.chain(companions).chain(TENANTS.iter().copied()) {
+            assert_eq!(pattern(host).host, host);
+        }
+    }
+}

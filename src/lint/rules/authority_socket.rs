@@ -1,0 +1,86 @@
+use crate::finding::Finding;
+use crate::host::{Kind, resolve};
+use crate::lint::Context;
+use crate::lint::catalogue::authority::SOCKETS;
+use crate::lint::places::{Roots, home, quoted};
+use crate::plan::Operation;
+
+rule! {
+    /// A socket of another program's authority that a command can reach or replace.
+    ///
+    /// ## What it does
+    ///
+    /// Reports the sockets of container engines, of agents for keys, of the session's and the system's bus and their
+    /// like that stand where a command may write, or that a `seatbelt` rule lets it connect to.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Behind such a socket a program does what it is told with its own rights: docker starts a container with the
+    /// whole disk in it, an agent signs, a program of the session opens a terminal. Where the socket's directory
+    /// can be written, the command takes it away and puts its own there, and answers in that program's
+    /// place.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "writer" {
+    ///     root "$workspace" read-only
+    ///     root "~/.docker/run" read-write
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "writer" {
+    ///     root "$workspace" read-only
+    ///     root "$workspace/target" read-write
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: the walls let nobody connect to a socket below a root, and here none can be replaced.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     root "~/.docker/run" read-only
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Narrow the root so that the socket is not in it, or deny the socket.
+    name: "authority-socket",
+    severity: Warning,
+    confidence: Certain,
+    allowable: true,
+    check: check,
+}
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let roots = Roots::of(context);
+    let decider = context.plan.decider();
+    let (home, uid) = home(context);
+    for socket in SOCKETS {
+        let stated = socket.on(&home, uid);
+        // What is writable without a root is the private directory, and what is connected to a service of the system base.
+        let Some(root) = roots.holding(&stated) else { continue };
+        let Ok(found) = resolve::resolve(context.host, &stated) else { continue };
+        let path = found.canonical;
+        let decide = |operation| decider.decide(operation, &path);
+        let connect = decide(Operation::Connect);
+        let is_open =
+            connect.allowed || decide(Operation::Remove).allowed || decide(Operation::Create).allowed;
+        if !is_open || found.entry.is_none_or(|entry| entry.kind != Kind::Socket) {
+            continue;
+        }
+        let verb = if connect.allowed { "connected to" } else { "replaced" };
+        let opened = connect.rule.filter(|_| connect.allowed).and_then(|rule| rule.origin.span);
+        findings.push(
+            INFO.finding(format!("the socket `{path}` can be {verb}"))
+                .at(opened.unwrap_or(root.statement.span), socket.what)
+                .help(format!("narrow the root, or `deny {}`", quoted(&path))),
+        );
+    }
+}

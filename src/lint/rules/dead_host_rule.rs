@@ -1,0 +1,146 @@
+use crate::finding::Finding;
+use crate::lint::Context;
+use crate::lint::catalogue::hosts::{covers, overlap, written};
+use crate::lint::places::remove;
+use crate::policy::{Network, NetworkRule};
+
+rule! {
+    /// A pattern of hosts that decides nothing.
+    ///
+    /// ## What it does
+    ///
+    /// Reports, in `network only`, an `allow` that a `deny` takes back as a whole, one that another `allow` covers, and
+    /// a `deny` that shares nothing with any `allow`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// A denial beats every allowance, wherever the two stand, and nothing is allowed that no pattern names. Whoever
+    /// wrote the line believes that a host can be reached, that it can when the other line is gone, or that something
+    /// is closed which was never open.
+    ///
+    /// ## Example
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "agent" {
+    ///     root "$workspace" read-only
+    ///     network only { allow "*.crates.io"; allow "static.crates.io" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
+    /// ```palisade good
+    /// edition 1
+    /// profile "agent" {
+    ///     root "$workspace" read-only
+    ///     network only { allow "*.crates.io" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: the denial takes back a part of what is allowed.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace" read-only
+    ///     network only { allow "*.crates.io"; deny "uploads.crates.io" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
+    /// ## What to do
+    ///
+    /// Remove it, or correct the host.
+    name: "dead-host-rule",
+    severity: Warning,
+    confidence: Certain,
+    allowable: true,
+    check: check,
+}
+
+fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let Some(Network::Only(rules)) = context.policy.network.as_ref().map(|network| &network.value) else {
+        return;
+    };
+    let of = |allow: bool| rules.iter().filter(move |rule| rule.allow == allow);
+    for (at, rule) in rules.iter().enumerate().take(MOST) {
+        let same = |other: &NetworkRule| other.pattern == rule.pattern;
+        let earlier = |other: &NetworkRule| rules.iter().take(at).any(|known| std::ptr::eq(known, other));
+        // Of two alike the first one stays.
+        let around = |other: &&NetworkRule| {
+            !std::ptr::eq(*other, rule)
+                && covers(&other.pattern, &rule.pattern)
+                && (!same(other) || earlier(other))
+        };
+        let shown = written(rule);
+        let (message, other) = if rule.allow {
+            if let Some(denial) = of(false).find(|denial| covers(&denial.pattern, &rule.pattern)) {
+                (
+                    format!("`{shown}` is allowed and denied, and stays denied"),
+                    Some((denial.span, "a denial beats every allowance")),
+                )
+            } else if let Some(wider) = of(true).find(around) {
+                (format!("`{shown}` is allowed already"), Some((wider.span, "allows it")))
+            } else {
+                continue;
+            }
+        } else if !of(true).any(|allowed| overlap(&allowed.pattern, &rule.pattern)) {
+            (format!("`{shown}` is denied, and nothing allows it"), None)
+        } else if let Some(wider) = of(false).find(around) {
+            (format!("`{shown}` is denied already"), Some((wider.span, "denies it")))
+        } else {
+            continue;
+        };
+        let mut finding =
+            INFO.finding(message).at(rule.span, "decides nothing").help("remove it, or correct the host");
+        if let Some((span, label)) = other {
+            finding = finding.at(span, label);
+        }
+        // Without it every host is decided as before.
+        findings.push(finding.fix("remove the pattern", remove(context.sources, rule.span), true));
+    }
+}
+
+/// How many patterns are compared with all others.
+const MOST: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::testing::Case;
+    use crate::policy::{Network, NetworkRule};
+    use crate::resolve::hosts::parse;
+    use crate::source::Spanned;
+
+    #[test]
+    fn what_is_covered_taken_back_or_never_open_is_dead() {
+        let mut case = Case::in_workspace();
+        let mut rules = Vec::new();
+        for (allow, host) in [
+            (true, "a.example.com"),
+            (true, "a.example.com"),
+            (true, "*.example.com"),
+            (true, "b.example.org"),
+            (false, "*.example.org"),
+            (false, "x.example.net"),
+            (false, "c.example.com"),
+            (true, "a.example.com:8443"),
+        ] {
+            let span = case.line(&format!("{} \"{host}\"", if allow { "allow" } else { "deny" }));
+            rules.push(NetworkRule { allow, pattern: parse(host, false).unwrap(), span });
+        }
+        let span = case.line("network only");
+        case.policy.network = Some(Spanned::new(Network::Only(rules), span));
+        let messages: Vec<_> =
+            case.findings("dead-host-rule").into_iter().map(|finding| finding.message).collect();
+        assert_eq!(
+            messages,
+            [
+                "`a.example.com` is allowed already",
+                "`a.example.com` is allowed already",
+                "`b.example.org` is allowed and denied, and stays denied",
+                "`x.example.net` is denied, and nothing allows it",
+            ]
+        );
+    }
+}
