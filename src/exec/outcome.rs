@@ -122,6 +122,7 @@ impl Outcome {
     }
 
     /// The first process of the sandbox ended before it could tell of the command.
+    #[cfg(target_os = "linux")]
     pub(super) fn vanished(ended: Ended) -> Self {
         let how = match ended {
             Ended::Killed(signal) => format!("killed from outside by signal {signal}"),

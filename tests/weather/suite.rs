@@ -1,8 +1,10 @@
 //! The list of all scenarios, each for every user that the suite can be.
 
+use crate::raw;
 use crate::table::Row;
 use crate::world::{World, prepare, programs, remove_programs};
 use libtest_mimic::{Arguments, Failed, Trial};
+use rustix::mount::{MountPropagationFlags, mount_change};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
@@ -27,6 +29,9 @@ const SCENARIOS: [&[Scenario]; 8] = [
 
 /// Somebody who is not root.
 const NOBODY: u32 = 65534;
+
+/// Set where nobody else mounts anything. Elsewhere this user is not root, and the kernel lets nobody else leave mounts on the host.
+pub const OWN_MOUNTS: &str = "PALISADE_OWN_MOUNTS";
 
 /// The exit code of a scenario of which something cannot be made on this machine; its output says what.
 const NOT_HERE: u8 = 77;
@@ -53,6 +58,11 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         _ => {}
+    }
+    if rustix::process::geteuid().is_root() {
+        // What others mount on this machine meanwhile is not to be taken for a sandbox's left-overs.
+        raw::unshare(libc::CLONE_NEWNS).unwrap();
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).unwrap();
     }
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials());
     remove_programs();
@@ -97,6 +107,9 @@ fn run(scenario: &Scenario, uid: u32, name: &str) -> Result<(), Failed> {
         command.uid(uid).gid(uid);
     }
     command.args(["--scenario", scenario.name]).arg(directory.path().canonicalize()?).current_dir("/");
+    if rustix::process::geteuid().is_root() {
+        command.env(OWN_MOUNTS, "");
+    }
     command.env("PALISADE_UNDER_TEST", &programs().palisade).stdin(Stdio::null());
     let output = command.output()?;
     match output.status.code() {

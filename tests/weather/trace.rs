@@ -24,6 +24,12 @@ pub enum Calls {
     Effects,
 }
 
+impl Calls {
+    fn of(self, (all, effects): (usize, usize)) -> usize {
+        if self == Self::All { all } else { effects }
+    }
+}
+
 /// Before call number `at` of those of `whose`, counted from 0, `victim` is killed.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
@@ -38,6 +44,8 @@ pub struct Step {
 pub struct Seen {
     /// All calls, and those with effects.
     counts: BTreeMap<Role, (usize, usize)>,
+    /// What pid 1 had made of these when there was a command.
+    set_up: (usize, usize),
     /// The last call that was seen before the kill.
     pub killed_before: Option<i64>,
     /// How the supervisor ended, with what was said on standard error.
@@ -46,8 +54,12 @@ pub struct Seen {
 
 impl Seen {
     pub fn count(&self, whose: Role, calls: Calls) -> usize {
-        let (all, effects) = self.counts.get(&whose).copied().unwrap_or_default();
-        if calls == Calls::All { all } else { effects }
+        calls.of(self.counts.get(&whose).copied().unwrap_or_default())
+    }
+
+    /// How many of its calls pid 1 had made when there was a command.
+    pub fn set_up(&self, calls: Calls) -> usize {
+        calls.of(self.set_up)
     }
 }
 
@@ -58,6 +70,7 @@ const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEEXEC;
 
 /// Runs a command to its end, which is at this step if there is one. Only for a process with one thread.
+#[expect(clippy::zombie_processes, reason = "it is waited for together with all the others")]
 pub fn run(mut command: Command, step: Option<Step>) -> Seen {
     let mut errors = tempfile::tempfile().unwrap();
     command.stdout(Stdio::null()).stderr(errors.try_clone().unwrap());
@@ -67,12 +80,13 @@ pub fn run(mut command: Command, step: Option<Step>) -> Seen {
     let mut roles = BTreeMap::from([(supervisor, Role::Supervisor)]);
     let mut seen = Seen {
         counts: BTreeMap::new(),
+        set_up: (0, 0),
         killed_before: None,
         ran: Ran { code: None, out: String::new(), err: String::new() },
     };
     let mut started = false;
     // Who outlives its sandbox would be waited for for ever.
-    raw::end_in(120);
+    raw::end_in(20);
     while let Some((pid, status)) = raw::wait_for_any() {
         if !libc::WIFSTOPPED(status) {
             if pid == supervisor {
@@ -88,6 +102,9 @@ pub fn run(mut command: Command, step: Option<Step>) -> Seen {
         // The supervisor has one child, and that comes first.
         let next = if roles.len() == 1 { Role::Init } else { Role::Command };
         let role = *roles.entry(pid).or_insert(next);
+        if !known && roles.len() == 3 {
+            seen.set_up = seen.counts.get(&Role::Init).copied().unwrap_or_default();
+        }
         let pass_on = match libc::WSTOPSIG(status) {
             signal if signal == libc::SIGTRAP | 0x80 => {
                 count(&mut seen, role, pid, step, &roles);

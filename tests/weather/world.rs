@@ -112,7 +112,7 @@ impl Ran {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Before {
     tree: BTreeMap<Utf8PathBuf, String>,
-    mounts: String,
+    mounts: Option<String>,
 }
 
 pub const PROFILE: &str = r#"
@@ -249,7 +249,8 @@ impl World {
             let facts = format!("{:o} {} {} {content}", metadata.mode(), metadata.uid(), metadata.nlink());
             tree.insert(Utf8PathBuf::from(path.to_string_lossy().into_owned()), facts);
         }
-        Before { tree, mounts: fs::read_to_string("/proc/self/mountinfo").unwrap() }
+        let mounts = std::env::var_os(crate::suite::OWN_MOUNTS).map(|_| "/proc/self/mountinfo");
+        Before { tree, mounts: mounts.map(|mounts| fs::read_to_string(mounts).unwrap()) }
     }
 
     /// Nothing but what was there, and no process that belongs to this world.

@@ -29,13 +29,14 @@ impl Attendance {
     pub fn attend(mut self) -> i32 {
         // The terminal is moved from behind by this process, which would be stopped for it (tcsetpgrp(3)).
         let Ok(signals) = Signals::block(&[libc::SIGCHLD, libc::SIGTTOU]) else { return 125 };
-        let mut asked = PollFlags::IN;
         loop {
             if let Some(code) = self.reap() {
                 return code;
             }
-            let mut fds =
-                [PollFd::new(&signals, PollFlags::IN), PollFd::from_borrowed_fd(self.link.as_fd(), asked)];
+            let mut fds = [
+                PollFd::new(&signals, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.link.as_fd(), PollFlags::IN),
+            ];
             match poll(&mut fds, None) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return 125,
@@ -44,8 +45,8 @@ impl Attendance {
             match self.link.request() {
                 Ok(Some(request)) => self.serve(request),
                 Ok(None) => {}
-                // The supervisor has gone, and the kernel is about to end this process as well.
-                Err(_) => asked = PollFlags::empty(),
+                // The supervisor has gone. The kernel ends this process too, but for when it went before that was asked for.
+                Err(_) => return 125,
             }
         }
     }

@@ -123,7 +123,11 @@ pub fn run(
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     let forked =
         clone(namespaces(manifest.network)).map_err(|error| kernel::no_clone(&error, &Causes::read()))?;
-    let Forked::Parent { pid, pidfd } = forked else { init.run(uid, gid) };
+    let Forked::Parent { pid, pidfd } = forked else {
+        // Only the supervisor has these ends: that they close is how pid 1 knows of its end.
+        drop((report, link));
+        init.run(uid, gid)
+    };
     // Our copies of the child's ends, so that the pipes close with it.
     drop(init);
     let mut sandbox = Sandbox::new(pid, pidfd, report, link, signals, watch);
