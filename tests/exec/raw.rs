@@ -32,6 +32,7 @@ pub fn no(text: &str) -> io::Error {
 }
 
 /// Has a command start as the first of a session whose terminal is its standard input.
+#[cfg(target_os = "linux")]
 pub fn at_terminal(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     let lead = || {

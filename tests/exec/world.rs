@@ -17,6 +17,7 @@ pub struct Programs {
     /// The same, not listed.
     pub unlisted: Utf8PathBuf,
     /// The same, among the modules of a tool.
+    #[cfg(target_os = "linux")]
     pub among_modules: Utf8PathBuf,
     /// A listed script for `/bin/sh`.
     pub script: Utf8PathBuf,
@@ -39,6 +40,7 @@ pub static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
     fs::create_dir(bin.join("modules")).unwrap();
     open_up(&bin.join("modules"));
     Programs {
+        #[cfg(target_os = "linux")]
         among_modules: place("modules/program", &here),
         palisade: place("palisade", env!("CARGO_BIN_EXE_palisade").as_ref()),
         probe: place("probe", &here),
