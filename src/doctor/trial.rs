@@ -141,7 +141,7 @@ impl Place {
         for name in ["workspace", "state"] {
             std::fs::create_dir(path.join(name))?;
         }
-        for name in ["note", ".env"] {
+        for name in ["note", "hidden"] {
             std::fs::File::create_new(path.join("workspace").join(name))?;
         }
         Ok(Self { _directory: directory, path })
@@ -156,7 +156,7 @@ impl Place {
 impl Drop for Place {
     /// By name what is known to be there, which needs no descriptor: there may be none left. The rest is removed with the directory.
     fn drop(&mut self) {
-        for file in ["workspace/note", "workspace/.env"] {
+        for file in ["workspace/note", "workspace/hidden"] {
             let _ = std::fs::remove_file(self.path.join(file));
         }
         for directory in ["workspace", "state/palisade/runs", "state/palisade", "state", ""] {
@@ -178,7 +178,7 @@ fn profile(features: &[Feature]) -> String {
         format!("network {}", if has(Feature::NetworkOff) { "off" } else { "all" }),
     ];
     for (feature, statement) in [
-        (Feature::Denial, "deny \"$workspace/.env\""),
+        (Feature::Denial, "deny \"$workspace/hidden\""),
         (Feature::Processes, "limits { processes 64 }"),
         (Feature::Terminal, "needs terminal"),
     ] {
@@ -215,7 +215,7 @@ fn line(features: &[Feature], in_place: bool) -> String {
         });
     }
     if has(Feature::Denial) {
-        line.push_str("( : < .env ) && exit 45; ");
+        line.push_str("( : < hidden ) && exit 45; ");
     }
     line + "exit 0"
 }

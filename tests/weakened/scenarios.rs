@@ -165,7 +165,7 @@ fn check(world: &World, case: &Case) {
 
 /// Of what `doctor` made for its trials nothing is left.
 fn untouched(world: &World) {
-    assert_eq!(world.names("workspace"), [".env"]);
+    assert_eq!(world.names("workspace"), ["hidden"]);
     assert!(world.names("tmp").is_empty(), "{:?}", world.names("tmp"));
 }
 

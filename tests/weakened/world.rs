@@ -46,7 +46,7 @@ pub const PROFILES: [(&str, &str); 6] = [
     ("bare", "root \"$workspace\" read-only; network all"),
     ("network-off", "root \"$workspace\" read-only; network off"),
     ("writable-root", "root \"$workspace\" read-write; network all"),
-    ("denial", "root \"$workspace\" read-only; network all; deny \"$workspace/.env\""),
+    ("denial", "root \"$workspace\" read-only; network all; deny \"$workspace/hidden\""),
     ("process-limit", "root \"$workspace\" read-only; network all; limits { processes 50 }"),
     ("terminal", "root \"$workspace\" read-only; network all; needs terminal"),
 ];
@@ -78,7 +78,7 @@ impl World {
         for name in ["workspace", "profiles", "home", "tmp"] {
             fs::create_dir(path.join(name)).unwrap();
         }
-        fs::write(path.join("workspace/.env"), "secret").unwrap();
+        fs::write(path.join("workspace/hidden"), "secret").unwrap();
         for (name, statements) in PROFILES {
             let text = format!("edition 1\nprofile \"{name}\" {{ {statements} }}\n");
             fs::write(path.join(format!("profiles/{name}.palisade")), text).unwrap();
