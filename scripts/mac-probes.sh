@@ -56,53 +56,46 @@ verdict() {
     esac
 }
 
-# ask QUESTION EXPECTED RULES COMMAND...: whether the command succeeds with these rules after (allow default). The control is the same
-# without them. Both begin with the same files.
-ask() {
-    question=$1 expected=$2 rules=$3
-    shift 3
+open='(version 1) (allow default)'
+start='(version 1) (deny default) (import "system.sb") (allow process*) (allow file-read* file-map-executable (subpath "/bin") (subpath "/usr") (subpath "/System") (subpath "/private/var/select"))'
+
+# compare CONTROL PROFILE QUESTION EXPECTED COMMAND...: whether the command succeeds under PROFILE; under CONTROL it must. Both begin with
+# the same files.
+compare() {
+    control=$1 profile=$2 question=$3 expected=$4
+    shift 4
     files
-    under '(version 1) (allow default)' "$@"
+    under "$control" "$@"
     if [ "$code" -ne 0 ]; then
         row "$question" "$expected" "no answer: the control failed (exit $code: $said)"
         return
     fi
     files
-    under "(version 1) (allow default) $rules" "$@"
+    under "$profile" "$@"
     row "$question" "$expected" "$(verdict)"
 }
 
-start='(version 1) (deny default) (import "system.sb") (allow process*) (allow file-read* file-map-executable (subpath "/bin") (subpath "/usr") (subpath "/System") (subpath "/private/var/select"))'
+# ask QUESTION EXPECTED RULES COMMAND...: whether the command succeeds with these rules after (allow default). The control is the same
+# without them.
+ask() {
+    question=$1 expected=$2 rules=$3
+    shift 3
+    compare "$open" "$open $rules" "$question" "$expected" "$@"
+}
 
 # reads QUESTION EXPECTED RULES COMMAND...: the same after (deny default), with what a program needs to start. The control is a rule
 # that lets everything below the directory be read.
 reads() {
     question=$1 expected=$2 rules=$3
     shift 3
-    files
-    under "$start (allow file-read* (subpath (param \"D\")))" "$@"
-    if [ "$code" -ne 0 ]; then
-        row "$question" "$expected" "no answer: the control failed (exit $code: $said)"
-        return
-    fi
-    files
-    under "$start $rules" "$@"
-    row "$question" "$expected" "$(verdict)"
+    compare "$start (allow file-read* (subpath (param \"D\")))" "$start $rules" "$question" "$expected" "$@"
 }
 
 # grants QUESTION EXPECTED RULES COMMAND...: the same, for rules that grant more than reading: the control is a profile that allows all.
 grants() {
     question=$1 expected=$2 rules=$3
     shift 3
-    files
-    under '(version 1) (allow default)' "$@"
-    if [ "$code" -ne 0 ]; then
-        row "$question" "$expected" "no answer: the control failed (exit $code: $said)"
-        return
-    fi
-    files
-    under "$start $rules" "$@"
-    row "$question" "$expected" "$(verdict)"
+    compare "$open" "$start $rules" "$question" "$expected" "$@"
 }
 
 # compiles QUESTION EXPECTED RULES: whether the profile is taken at all. Controls: a sound one is, an unsound one is not.

@@ -4,8 +4,9 @@ use crate::plan::seatbelt::{self as operations, CLOSED_ON_PATHS};
 use crate::plan::{Operation, Operations, Scope};
 use crate::sbpl::read::Datum;
 use crate::sbpl::rule::{Effect, Filter, Rule, Test};
+use crate::sbpl::spelling::{self, Fault};
 use crate::sbpl::vocabulary::Form;
-use crate::sbpl::{self, NoImports, Operation as Leaf, Params, print};
+use crate::sbpl::{self, NoImports, Operation as Leaf, Params, PathCase, print};
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -21,12 +22,6 @@ pub struct RawRule {
     /// The paths it speaks of; empty where it is about no path.
     pub paths: Vec<(Scope, Utf8PathBuf)>,
 }
-
-/// The links in the top directory: a filter on a path through one matches nothing.
-const LINKS: [&str; 3] = ["/etc", "/tmp", "/var"];
-
-/// Where the data volume is mounted; what lies there is asked for by its place in `/`.
-const DATA: &str = "/System/Volumes/Data";
 
 /// Operations on paths that no rule of a plan speaks of and that may be opened all the same, away from what is denied: a server's own
 /// socket, a device's settings.
@@ -163,20 +158,15 @@ fn plain_paths(filter: &Filter, paths: &mut Vec<(Scope, Utf8PathBuf)>) -> Result
         {
             let path = value.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or(HELP)?;
             let path = Utf8Path::new(path);
-            let normal =
-                path.is_absolute() && path.components().collect::<Utf8PathBuf>().as_str() == path.as_str();
-            if !normal || path.components().any(|part| part.as_str() == "..") {
-                return Err(format!(
-                    "`{path}` matches nothing: the kernel compares absolute paths without `.`, `..` and double slashes"
-                ));
+            if !path.is_absolute() {
+                return Err(format!("`{path}` matches nothing: the kernel compares absolute paths"));
             }
-            if path.starts_with(DATA) {
-                return Err(format!("`{path}` matches nothing: the kernel asks for it without `{DATA}`"));
-            }
-            if let Some(link) = LINKS.iter().find(|link| path.starts_with(link) && path != **link) {
-                return Err(format!(
-                    "`{path}` matches nothing: `{link}` is a link, and the kernel asks for `/private{path}`"
-                ));
+            let (seen, fault) = spelling::resolved(path.as_str(), PathCase::Sensitive, false);
+            // A link at the root is a path of its own, for who reads where it leads.
+            let is_link = fault == Some(Fault::Link) && path.parent() == Some("/".into());
+            let on_data = spelling::on_data_volume(&seen, PathCase::Sensitive).map(|_| Fault::DataVolume);
+            if let Some(fault) = fault.or(on_data).filter(|_| !is_link) {
+                return Err(format!("`{path}` matches nothing: {}", fault.why()));
             }
             let scope = if *form == Form::Whole { Scope::Literal } else { Scope::Subtree };
             paths.push((scope, path.to_path_buf()));
