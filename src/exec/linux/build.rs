@@ -194,24 +194,24 @@ impl Builder {
 
     fn mask(&mut self, step: &Step, directory: bool) -> Result<(), Failure> {
         let path = step.path.as_path();
-        let directory = if step.create {
-            directory
-        } else {
-            let target = match self.target(path) {
-                // A file of `proc` that this kernel lacks.
-                Err(Errno::NOENT) if path.starts_with("/proc") => return Ok(()),
-                target => target.at(Stage::Target, path)?,
-            };
-            let found = is_directory(&target).at(Stage::Target, path)?;
-            if found != directory && !path.starts_with("/proc") {
-                return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
-            }
-            found
+        let clone_of_mask = |directory| {
+            let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
+            let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            open_tree(&self.masks, name, clone).at(Stage::Mount, path)
         };
-        let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
-        let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-        let mask = open_tree(&self.masks, name, clone).at(Stage::Mount, path)?;
-        self.attach(step, &mask, directory)
+        if step.create {
+            return self.attach(step, &clone_of_mask(directory)?, directory);
+        }
+        let target = match self.target(path) {
+            // A file of `proc` that this kernel lacks.
+            Err(Errno::NOENT) if path.starts_with("/proc") => return Ok(()),
+            target => target.at(Stage::Target, path)?,
+        };
+        let found = is_directory(&target).at(Stage::Target, path)?;
+        if found != directory && !path.starts_with("/proc") {
+            return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
+        }
+        put(&clone_of_mask(found)?, &target).at(Stage::Mount, path)
     }
 
     /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.

@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -40,13 +40,13 @@ pub struct Placeholders {
 
 /// Whether a placeholder stands there.
 pub fn is_placeholder(path: &Utf8Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, &metadata))
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, metadata.mode()))
 }
 
-/// The same, of a path that was looked at already.
-pub fn looks_like_one(path: &Utf8Path, metadata: &std::fs::Metadata) -> bool {
-    metadata.is_dir()
-        && metadata.mode() & 0o7777 == MODE
+/// The same, of a path that was looked at already: `mode` is what stands there (inode(7)).
+pub fn looks_like_one(path: &Utf8Path, mode: u32) -> bool {
+    FileType::from_raw_mode(mode) == FileType::Directory
+        && mode & 0o7777 == MODE
         && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
