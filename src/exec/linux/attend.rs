@@ -2,8 +2,10 @@
 
 use super::super::Ended;
 use super::link::{Link, Notice, Request};
+use super::supervise::BUSY;
+use crate::sys::forget_program;
 use crate::sys::linux::{Signals, has_room_for, signal_all};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{
@@ -30,13 +32,19 @@ impl Attendance {
         // The terminal is moved from behind by this process, which would be stopped for it (tcsetpgrp(3)).
         let Ok(signals) = Signals::block(&[libc::SIGCHLD, libc::SIGTTOU]) else { return 125 };
         let mut asked = PollFlags::IN;
+        let mut patience = Timespec::try_from(BUSY).ok();
         loop {
             if let Some(code) = self.reap() {
                 return code;
             }
             let mut fds =
                 [PollFd::new(&signals, PollFlags::IN), PollFd::from_borrowed_fd(self.link.as_fd(), asked)];
-            match poll(&mut fds, None) {
+            match poll(&mut fds, patience.as_ref()) {
+                // It goes on: from here on there is little to do.
+                Ok(0) => {
+                    patience = None;
+                    forget_program();
+                }
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return 125,
             }
