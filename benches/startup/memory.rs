@@ -25,7 +25,7 @@ pub fn report(title: &str, world: &World) {
         std::thread::sleep(Duration::from_millis(5));
     };
     // What pid 1 still closes and frees once the command runs.
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(600));
     let sizes = [supervisor.id(), init, command].map(proportional);
     supervisor.kill().expect("it is killed");
     supervisor.wait().expect("it ends");

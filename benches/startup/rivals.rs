@@ -34,7 +34,8 @@ pub fn installed(world: &World) -> Vec<Contestant<'_>> {
     if let Some(nono) = which("nono") {
         let command = move || {
             let mut command = Command::new(&nono);
-            command.args(["run", "--silent", "--block-net", "--allow"]).arg(&world.workspace);
+            command.current_dir(&world.workspace);
+            command.args(["run", "--silent", "--allow-cwd", "--block-net", "--allow"]).arg(&world.workspace);
             command.args(["--", "/usr/bin/true"]);
             command
         };

@@ -4,10 +4,11 @@
 //! (measured on ext4, warm). A count that stopped early would not be true any more, so where there is too much to look at, nothing runs.
 
 use super::Refusal;
+use super::near::{Near, holds};
 use crate::manifest::{Manifest, Protected};
 use crate::plan::{Presence, Protection};
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, open, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, open, statat};
 use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -30,6 +31,7 @@ struct Count {
     /// How many paths were looked at, and how many may be.
     looked: usize,
     most: usize,
+    near: Near,
 }
 
 /// Looks at every protected path and at everything below it, without following symlinks.
@@ -42,16 +44,16 @@ pub fn check(manifest: &Manifest) -> Result<(), Refusal> {
 }
 
 fn within(protected: &[Protected], most: usize) -> Result<(), Refusal> {
-    let mut count = Count { files: HashMap::new(), looked: 0, most };
+    let mut count = Count { files: HashMap::new(), looked: 0, most, near: Near::default() };
     let is_denied = |entry: &&Protected| entry.protection == Protection::Denied;
     let (denied, others): (Vec<_>, Vec<_>) = protected.iter().partition(is_denied);
-    let closed: HashSet<&Utf8Path> = denied.iter().map(|entry| entry.path.as_path()).collect();
+    let closed: HashSet<&str> = denied.iter().map(|entry| entry.path.as_str()).collect();
     // Denied files first: a name that is only kept from being written is no protection to them.
     for entry in outermost(denied) {
         count.protected(entry, &HashSet::new())?;
     }
     for entry in outermost(others) {
-        if !entry.path.ancestors().any(|ancestor| closed.contains(ancestor)) {
+        if !entry.path.ancestors().any(|ancestor| closed.contains(ancestor.as_str())) {
             count.protected(entry, &closed)?;
         }
     }
@@ -67,7 +69,7 @@ fn outermost(mut entries: Vec<&Protected>) -> Vec<&Protected> {
     entries.sort_by_key(|entry| &entry.path);
     let mut kept: Vec<&Protected> = Vec::new();
     for entry in entries {
-        if !kept.last().is_some_and(|last| entry.path.starts_with(&last.path)) {
+        if !kept.last().is_some_and(|last| holds(&last.path, &entry.path)) {
             kept.push(entry);
         }
     }
@@ -76,9 +78,9 @@ fn outermost(mut entries: Vec<&Protected>) -> Vec<&Protected> {
 
 impl Count {
     /// Counts the names of everything at and below a protected path, but for what is in `counted` already.
-    fn protected(&mut self, entry: &Protected, counted: &HashSet<&Utf8Path>) -> Result<(), Refusal> {
+    fn protected(&mut self, entry: &Protected, counted: &HashSet<&str>) -> Result<(), Refusal> {
         let Protected { path, presence, protection, .. } = entry;
-        let stat = match statat(CWD, path.as_std_path(), AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match self.near.look(path) {
             Ok(stat) => stat,
             Err(error) if vanished(error) => return Ok(()),
             Err(error) => return Err(Refusal::Unexamined { path: path.clone(), error: error.into() }),
@@ -118,10 +120,10 @@ impl Count {
         named.protected += u64::from(denied || !named.denied);
     }
 
-    fn walk(&mut self, top: &Utf8Path, denied: bool, counted: &HashSet<&Utf8Path>) -> Result<(), Refusal> {
+    fn walk(&mut self, top: &Utf8Path, denied: bool, counted: &HashSet<&str>) -> Result<(), Refusal> {
         let is_counted = |directory: &Path, name: &OsStr| {
             let path = || directory.join(name);
-            !counted.is_empty() && Utf8Path::from_path(&path()).is_some_and(|path| counted.contains(path))
+            !counted.is_empty() && path().to_str().is_some_and(|path| counted.contains(path))
         };
         let mut waiting = vec![top.as_std_path().to_path_buf()];
         while let Some(directory) = waiting.pop() {
@@ -146,8 +148,7 @@ impl Count {
     ) -> Result<Result<(), Errno>, Refusal> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = open(path, flags, Mode::empty());
-        let entries = opened.and_then(|directory| Ok((Dir::read_from(&directory)?, directory)));
-        let (mut entries, directory) = match entries {
+        let mut entries = match opened.and_then(Dir::new) {
             Ok(entries) => entries,
             Err(error) => return Ok(Err(error)),
         };
@@ -171,7 +172,10 @@ impl Count {
             }
             let mut is_directory = file_type == FileType::Directory;
             if !is_directory {
-                let stat = match statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                let directory = entries.fd();
+                let looked =
+                    directory.and_then(|fd| statat(fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW));
+                let stat = match looked {
                     Ok(stat) => stat,
                     Err(error) if vanished(error) => continue,
                     Err(error) => return Ok(Err(error)),

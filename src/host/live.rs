@@ -5,8 +5,7 @@ use super::{Binary, Entry, Host, HostError, Identity, Kind, Listing, binary, rec
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use object::read::ReadCache;
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -113,7 +112,7 @@ impl LiveHost {
 }
 
 impl LiveHost {
-    fn open_directory(&self, path: &Utf8Path) -> Result<OwnedFd, HostError> {
+    fn open_directory(&self, path: &Utf8Path) -> Result<Dir, HostError> {
         let other = |reason: &str| HostError::Other { path: path.into(), reason: reason.into() };
         match self.lstat(path)? {
             Some(entry) if entry.is_directory() => {}
@@ -121,16 +120,16 @@ impl LiveHost {
             None => return Err(other("nothing is there")),
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::open(path.as_std_path(), flags, Mode::empty())
-            .map_err(|error| host_error(path, &error.into()))
+        let directory = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).and_then(Dir::new);
+        directory.map_err(|error| host_error(path, &error.into()))
     }
 }
 
 /// The names in an open directory, sorted by bytes.
-fn names(path: &Utf8Path, directory: &OwnedFd) -> Result<Vec<String>, HostError> {
+fn names(path: &Utf8Path, directory: &mut Dir) -> Result<Vec<String>, HostError> {
     let failed = |error: Errno| host_error(path, &error.into());
     let mut names = Vec::new();
-    for entry in rustix::fs::Dir::read_from(directory).map_err(failed)? {
+    while let Some(entry) = directory.read() {
         let entry = entry.map_err(failed)?;
         match entry.file_name().to_bytes() {
             b"." | b".." => {}
@@ -193,17 +192,17 @@ impl Host for LiveHost {
     }
 
     fn read_dir(&self, path: &Utf8Path) -> Result<Vec<String>, HostError> {
-        let directory = self.open_directory(path)?;
-        names(path, &directory)
+        names(path, &mut self.open_directory(path)?)
     }
 
     fn list(&self, directory: &Utf8Path) -> Result<Listing, HostError> {
-        let open = self.open_directory(directory)?;
-        let names = names(directory, &open)?;
+        let mut open = self.open_directory(directory)?;
+        let names = names(directory, &mut open)?;
+        let open = open.fd().map_err(|error| host_error(directory, &error.into()))?;
         let mut listed = Vec::with_capacity(names.len());
         for name in names {
             let path = directory.join(&name);
-            match statat(&open, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            match statat(open, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => {
                     let entry = entry(&path, &stat);
                     listed.push((path, entry));

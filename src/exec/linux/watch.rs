@@ -5,11 +5,11 @@
 //! keeps it, which its directory tells. So it does when something comes to be where nothing may stand in for a missing path.
 
 use super::super::Refusal;
-use super::near::{identity, parts};
+use super::super::near::parts;
 use crate::sys::linux::notify_changes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, open, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, open, statat};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -108,4 +108,8 @@ impl Directory {
 /// What stands there, not following a symlink.
 fn look(directory: impl AsFd, path: &str) -> Seen {
     statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(identity)
+}
+
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
 }
