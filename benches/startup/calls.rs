@@ -53,7 +53,7 @@ pub fn count(file: &Path) {
     use rustix::fs::{Mode, OFlags, open, stat};
     let opened = open(file, OFlags::RDONLY, Mode::empty()).expect("the file opens");
     let figures = [
-        each(|| rustix::process::getpid()),
+        each(rustix::process::getpid),
         each(|| stat(file).expect("it is there")),
         each(|| open(file, OFlags::RDONLY, Mode::empty()).expect("it opens")),
         each(|| rustix::io::pread(&opened, &mut [0; 1], 0).expect("it is read")),

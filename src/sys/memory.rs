@@ -3,10 +3,15 @@
 use std::ffi::{c_int, c_void};
 
 /// Has the kernel forget which pages of the program and its libraries this process has used: code and constants, which are read from the
-/// file again when they are needed. What built a sandbox is some megabytes of them; to wait for its end takes little.
+/// file again when they are needed. Gives back freed memory too. What built a sandbox is some megabytes of them; to wait for its end takes little.
 pub fn forget_program() {
     // SAFETY: the function keeps to what dl_iterate_phdr(3) asks of it, and no data is passed.
     unsafe { libc::dl_iterate_phdr(Some(forget_object), std::ptr::null_mut()) };
+    #[cfg(target_env = "gnu")]
+    // SAFETY: gives back what was freed and nothing else (malloc_trim(3)).
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 unsafe extern "C" fn forget_object(object: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {

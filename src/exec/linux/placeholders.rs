@@ -14,6 +14,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Readable by all, writable by none, and sticky, which no one needs on such a directory.
 const MODE: u32 = 0o1555;
@@ -27,6 +29,11 @@ pub struct StandIn {
     pub path: Utf8PathBuf,
     pub stands_for: Utf8PathBuf,
 }
+
+/// How long the removal of a directory takes where it waits for a disk.
+const SLOW: Duration = Duration::from_millis(1);
+/// How many threads wait then.
+const WAITING: usize = 8;
 
 /// The placeholders of one run.
 #[derive(Debug, Default)]
@@ -88,17 +95,35 @@ impl Placeholders {
 
     /// Removes what no other run needs, and tells of paths that are there although they must not be.
     pub fn remove(mut self) -> Vec<Utf8PathBuf> {
-        let mut present = Vec::new();
-        for (path, lock) in std::mem::take(&mut self.held) {
-            if !release(&path, &lock) {
-                present.push(path);
-            }
+        let mut held = std::mem::take(&mut self.held);
+        let start = Instant::now();
+        let first = held.pop();
+        let mut present = released(&Mutex::new(first.into_iter().collect()));
+        let rest = Mutex::new(held);
+        if start.elapsed() < SLOW {
+            present.extend(released(&rest));
+        } else {
+            // Some disks discard what is free at once, and whoever removes a directory waits for it: many can wait together.
+            std::thread::scope(|scope| {
+                let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || released(&rest)).ok();
+                let threads: Vec<_> = (1..WAITING).filter_map(spawn).collect();
+                present.extend(released(&rest));
+                present.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+            });
         }
         present.extend(
             std::mem::take(&mut self.unheld).into_iter().filter(|path| path.symlink_metadata().is_ok()),
         );
+        present.sort_unstable();
         present
     }
+}
+
+/// Removes these until there are none left, and tells of those that could not be.
+fn released(held: &Mutex<Vec<(Utf8PathBuf, OwnedFd)>>) -> Vec<Utf8PathBuf> {
+    let next = || held.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    // Each is closed before the next is taken: that is when its blocks are given back.
+    std::iter::from_fn(next).filter_map(|(path, lock)| (!release(&path, &lock)).then_some(path)).collect()
 }
 
 impl Drop for Placeholders {
