@@ -1,5 +1,6 @@
 //! What each `deny` covers on this machine: a path, what a pattern matches, what git ignores.
 
+use super::walk::walk;
 use super::{BoundDenial, DeniedPath, gitignored};
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::spelling::fold_name;
@@ -60,16 +61,15 @@ fn glob(host: &dyn Host, statement: usize, pattern: &str) -> BoundDenial {
         bound.unexamined.push(HostError::Other { path: head, reason });
         return bound;
     };
-    let mut pending = vec![head];
-    while let Some(directory) = pending.pop() {
-        for (path, entry) in list(host, &directory, &mut bound.unexamined) {
-            if pattern.is_match(&path) {
-                bound.paths.push(DeniedPath { path, entry: Some(entry) });
-            } else if entry.is_directory() {
-                pending.push(path);
-            }
+    let walked = walk(host, vec![(head, ())], &|matched: &mut Vec<DeniedPath>, &(), path, entry| {
+        let matches = pattern.is_match(path);
+        if matches {
+            matched.push(DeniedPath { path: path.to_path_buf(), entry: Some(entry.clone()) });
         }
-    }
+        !matches
+    });
+    bound.paths = walked.found.into_iter().flatten().collect();
+    bound.unexamined.extend(walked.unexamined.into_iter().map(|((), error)| error));
     bound.paths.sort_by(|a, b| a.path.cmp(&b.path));
     bound
 }
@@ -166,21 +166,18 @@ pub fn list(
     directory: &Utf8Path,
     unexamined: &mut Vec<HostError>,
 ) -> Vec<(Utf8PathBuf, crate::host::Entry)> {
-    let names = match host.read_dir(directory) {
-        Ok(names) => names,
+    let listed = match host.list(directory) {
+        Ok(listed) => listed,
         Err(error) => {
             unexamined.push(error);
             return Vec::new();
         }
     };
-    let mut entries = Vec::with_capacity(names.len());
-    for name in names {
-        let path = directory.join(name);
-        match host.lstat(&path) {
-            Ok(Some(entry)) => entries.push((path, entry)),
-            // Vanished between the two looks: nothing to protect.
-            Ok(None) => {}
-            Err(error) => unexamined.push(error),
+    let mut entries = Vec::with_capacity(listed.len());
+    for (path, entry) in listed.iter() {
+        match entry {
+            Ok(entry) => entries.push((path.clone(), entry.clone())),
+            Err(error) => unexamined.push(error.clone()),
         }
     }
     entries

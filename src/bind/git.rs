@@ -2,8 +2,8 @@
 //! gitrepository-layout(5)). All of it is guarded wherever it lies in a writable root.
 
 use super::Guard;
-use super::denials::list;
 use super::guards::guard;
+use super::walk::walk;
 use super::worktree::{directory_at, line};
 use crate::host::Host;
 use crate::host::resolve::resolve;
@@ -123,20 +123,16 @@ pub fn behind(host: &dyn Host, git: &Utf8Path) -> Vec<Guard> {
 
 /// Every `.git` below a directory, but for the directory's own: repositories inside repositories. Links are not followed.
 pub fn nested(host: &dyn Host, root: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut found = Vec::new();
-    let mut pending = vec![root.to_path_buf()];
-    while let Some(directory) = pending.pop() {
-        // What the compiler may not list, the command may not either.
-        for (path, entry) in list(host, &directory, &mut Vec::new()) {
-            if path.file_name() == Some(".git") {
-                if directory != root {
-                    found.push(path);
-                }
-            } else if entry.is_directory() {
-                pending.push(path);
-            }
+    // What the compiler may not list, the command may not either.
+    let walked = walk(host, vec![(root.to_path_buf(), ())], &|found: &mut Vec<Utf8PathBuf>, &(), path, _| {
+        let repository = path.file_name() == Some(".git");
+        if repository && path.parent() != Some(root) {
+            found.push(path.to_path_buf());
         }
-    }
+        !repository
+    });
+    let mut found: Vec<Utf8PathBuf> = walked.found.into_iter().flatten().collect();
+    found.sort();
     found
 }
 

@@ -14,6 +14,7 @@ pub mod seatbelt;
 pub mod subject;
 pub mod system;
 pub mod tools;
+mod walk;
 pub mod worktree;
 
 use crate::host::remembering::Remembering;

@@ -5,6 +5,7 @@ pub mod causes;
 mod command;
 mod drift;
 mod hardlinks;
+mod near;
 mod outcome;
 mod pump;
 pub mod record;

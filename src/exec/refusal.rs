@@ -29,6 +29,10 @@ pub enum Refusal {
     Changed(String),
     #[error("protected file `{path}` has {links} hard links; another name may expose it")]
     HardLinks { path: Utf8PathBuf, links: u64 },
+    #[error(
+        "more than {most} protected paths would have to be looked at for hard links, up to those in `{path}`"
+    )]
+    TooMany { path: Utf8PathBuf, most: usize },
     #[error("`{path}` cannot be examined: {error}")]
     Unexamined { path: Utf8PathBuf, error: io::Error },
     #[error("`{path}` is missing and cannot be kept from being created: {error}")]
@@ -90,6 +94,11 @@ impl Refusal {
             Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
             Self::HardLinks { path, .. } => {
                 format!("break the link: `cp -p {path} {path}.x && mv {path}.x {path}`")
+            }
+            Self::TooMany { .. } => {
+                "keep what is protected smaller, or outside every root: it is looked at before each command, and a look that gives up \
+                 would protect nothing"
+                    .into()
             }
             Self::Unexamined { .. } => "give yourself the right to read it, or move it out of the root".into(),
             Self::Placeholder { .. } => {

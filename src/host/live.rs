@@ -1,16 +1,17 @@
 //! The machine this program runs on. Nothing is executed but `xcode-select -p` on a Mac, nothing but regular files is opened, and no
 //! open can wait.
 
-use super::{Binary, Entry, Host, HostError, Identity, Kind, binary, recording, spelling};
+use super::{Binary, Entry, Host, HostError, Identity, Kind, Listing, binary, recording, spelling};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use object::read::ReadCache;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, statat};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
 /// Why this machine cannot be looked at.
@@ -110,6 +111,61 @@ impl LiveHost {
     }
 }
 
+impl LiveHost {
+    fn open_directory(&self, path: &Utf8Path) -> Result<Dir, HostError> {
+        let other = |reason: &str| HostError::Other { path: path.into(), reason: reason.into() };
+        match self.lstat(path)? {
+            Some(entry) if entry.is_directory() => {}
+            Some(_) => return Err(other("it is not a directory")),
+            None => return Err(other("nothing is there")),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).and_then(Dir::new);
+        directory.map_err(|error| host_error(path, &error.into()))
+    }
+}
+
+/// The names in an open directory, sorted by bytes.
+fn names(path: &Utf8Path, directory: &mut Dir) -> Result<Vec<String>, HostError> {
+    let failed = |error: Errno| host_error(path, &error.into());
+    let mut names = Vec::new();
+    while let Some(entry) = directory.read() {
+        let entry = entry.map_err(failed)?;
+        match entry.file_name().to_bytes() {
+            b"." | b".." => {}
+            name => match std::str::from_utf8(name) {
+                Ok(name) => names.push(name.to_owned()),
+                Err(_) => return Err(HostError::NotUtf8(escaped(path, name))),
+            },
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// What stands at a path, of which this was said. The fields have other widths on other systems.
+#[allow(clippy::unnecessary_cast)]
+fn entry(path: &Utf8Path, stat: &Stat) -> Result<Entry, HostError> {
+    Ok(Entry {
+        kind: match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Symlink(target(path)?),
+            FileType::Socket => Kind::Socket,
+            FileType::Fifo => Kind::Fifo,
+            FileType::CharacterDevice => Kind::CharacterDevice,
+            FileType::BlockDevice | FileType::Unknown => Kind::BlockDevice,
+        },
+        identity: Identity { device: stat.st_dev as u64, inode: stat.st_ino as u64 },
+        links: stat.st_nlink as u64,
+        mode: stat.st_mode as u32 & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        size: stat.st_size as u64,
+        modified: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+    })
+}
+
 impl Host for LiveHost {
     fn system(&self) -> System {
         System::this()
@@ -128,64 +184,37 @@ impl Host for LiveHost {
     }
 
     fn lstat(&self, path: &Utf8Path) -> Result<Option<Entry>, HostError> {
-        let metadata = match std::fs::symlink_metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(host_error(path, &error)),
-        };
-        let kind = metadata.file_type();
-        let kind = if kind.is_file() {
-            Kind::File
-        } else if kind.is_dir() {
-            Kind::Directory
-        } else if kind.is_symlink() {
-            Kind::Symlink(target(path)?)
-        } else if kind.is_socket() {
-            Kind::Socket
-        } else if kind.is_fifo() {
-            Kind::Fifo
-        } else if kind.is_char_device() {
-            Kind::CharacterDevice
-        } else {
-            Kind::BlockDevice
-        };
-        Ok(Some(Entry {
-            kind,
-            identity: Identity { device: metadata.dev(), inode: metadata.ino() },
-            links: metadata.nlink(),
-            mode: metadata.mode() & 0o7777,
-            uid: metadata.uid(),
-            gid: metadata.gid(),
-            size: metadata.size(),
-            modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
-        }))
+        match statat(CWD, path.as_std_path(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => entry(path, &stat).map(Some),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => Err(host_error(path, &error.into())),
+        }
     }
 
     fn read_dir(&self, path: &Utf8Path) -> Result<Vec<String>, HostError> {
-        let failed = |error: rustix::io::Errno| host_error(path, &error.into());
-        let other = |reason: &str| HostError::Other { path: path.into(), reason: reason.into() };
-        match self.lstat(path)? {
-            Some(entry) if entry.is_directory() => {}
-            Some(_) => return Err(other("it is not a directory")),
-            None => return Err(other("nothing is there")),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).map_err(failed)?;
-        let mut names = Vec::new();
-        for entry in rustix::fs::Dir::new(directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            match entry.file_name().to_bytes() {
-                b"." | b".." => {}
-                name => match std::str::from_utf8(name) {
-                    Ok(name) => names.push(name.to_owned()),
-                    Err(_) => return Err(HostError::NotUtf8(escaped(path, name))),
-                },
+        names(path, &mut self.open_directory(path)?)
+    }
+
+    fn list(&self, directory: &Utf8Path) -> Result<Listing, HostError> {
+        let mut open = self.open_directory(directory)?;
+        let names = names(directory, &mut open)?;
+        let open = open.fd().map_err(|error| host_error(directory, &error.into()))?;
+        let mut listed = Vec::with_capacity(names.len());
+        for name in names {
+            let path = directory.join(&name);
+            match statat(open, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => {
+                    let entry = entry(&path, &stat);
+                    listed.push((path, entry));
+                }
+                Err(Errno::NOENT) => {}
+                Err(error) => {
+                    let error = host_error(&path, &error.into());
+                    listed.push((path, Err(error)));
+                }
             }
         }
-        names.sort_unstable();
-        Ok(names)
+        Ok(listed.into())
     }
 
     fn head(&self, path: &Utf8Path, limit: usize) -> Result<Vec<u8>, HostError> {

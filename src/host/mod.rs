@@ -13,6 +13,7 @@ pub mod spelling;
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 pub use live::{LiveError, LiveHost};
 pub use record::Recorder;
@@ -121,6 +122,9 @@ impl HostError {
     }
 }
 
+/// The paths in a directory, and what stands at each.
+pub type Listing = Arc<[(Utf8PathBuf, Result<Entry, HostError>)]>;
+
 /// A machine, as far as a compile may ask of it. Paths are absolute; none but [`Host::lstat`]'s parent part follows symlinks in a
 /// way the caller has not resolved before: callers pass what [`resolve`] gave.
 pub trait Host: Sync {
@@ -140,6 +144,14 @@ pub trait Host: Sync {
 
     /// The names in a directory, sorted by bytes.
     fn read_dir(&self, path: &Utf8Path) -> Result<Vec<String>, HostError>;
+
+    /// What stands at each path in a directory, sorted by names: [`Host::read_dir`], and [`Host::lstat`] of each, in one go. What has
+    /// vanished in between is left out.
+    fn list(&self, directory: &Utf8Path) -> Result<Listing, HostError> {
+        let paths = self.read_dir(directory)?.into_iter().map(|name| directory.join(name));
+        let look = |path: Utf8PathBuf| Some((self.lstat(&path).transpose()?, path));
+        Ok(paths.filter_map(look).map(|(entry, path)| (path, entry)).collect())
+    }
 
     /// The first `limit` bytes of a regular file.
     fn head(&self, path: &Utf8Path, limit: usize) -> Result<Vec<u8>, HostError>;

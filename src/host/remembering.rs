@@ -1,6 +1,6 @@
 //! A host that is asked each question about a path once: what several parts of one compile look at is read once and is the same for all.
 
-use super::{Binary, Entry, Host, HostError};
+use super::{Binary, Entry, Host, HostError, Listing};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
@@ -13,11 +13,12 @@ pub struct Remembering<'h> {
     host: &'h dyn Host,
     entries: Answers<Option<Entry>>,
     names: Answers<Vec<String>>,
+    listings: Answers<Listing>,
 }
 
 impl<'h> Remembering<'h> {
     pub fn new(host: &'h dyn Host) -> Self {
-        Self { host, entries: Mutex::default(), names: Mutex::default() }
+        Self { host, entries: Mutex::default(), names: Mutex::default(), listings: Mutex::default() }
     }
 }
 
@@ -58,6 +59,10 @@ impl Host for Remembering<'_> {
 
     fn read_dir(&self, path: &Utf8Path) -> Result<Vec<String>, HostError> {
         remembered(&self.names, path, || self.host.read_dir(path))
+    }
+
+    fn list(&self, directory: &Utf8Path) -> Result<Listing, HostError> {
+        remembered(&self.listings, directory, || self.host.list(directory))
     }
 
     fn spelling(&self, directory: &Utf8Path, name: &str) -> Result<String, HostError> {

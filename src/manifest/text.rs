@@ -1,6 +1,6 @@
 //! The manifest as text: YAML with a comment above it and its own digest as the last line.
 
-use super::{Manifest, SCHEMA};
+use super::{Manifest, SCHEMA, plain};
 use sha2::{Digest, Sha256};
 
 /// Why a text is not a manifest that may be obeyed.
@@ -54,7 +54,10 @@ pub fn read(text: &str) -> Result<Manifest, ManifestError> {
     if schema.schema != SCHEMA {
         return Err(ManifestError::Schema(schema.schema));
     }
-    Ok(serde_yaml::from_str(body)?)
+    match plain::read(body) {
+        Some(manifest) => Ok(manifest),
+        None => Ok(serde_yaml::from_str(body)?),
+    }
 }
 
 /// The digest that a manifest states at its end, `sha256:` and hexadecimal; [`read`] checks it.

@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_long};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::Duration;
 
 /// Namespaces for [`clone`], as in clone(2).
 pub mod namespace {
@@ -89,15 +90,20 @@ pub fn exit_now(code: c_int) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Each thread is a directory in /proc/self/task, and a link to it (proc(5)).
+/// Each thread is a directory in /proc/self/task, and a link to it (proc(5)). One that has ended and was joined stays there for a moment.
 fn single_threaded() -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    if std::fs::metadata("/proc/self/task")?.nlink() == 3 {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(libc::EBUSY))
+    for _ in 0..PATIENCE {
+        if std::fs::metadata("/proc/self/task")?.nlink() == 3 {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
+    Err(io::Error::from_raw_os_error(libc::EBUSY))
 }
+
+/// Milliseconds that are waited for a thread to be gone.
+const PATIENCE: u32 = 1000;
 
 /// Mount attributes for [`mount_setattr`] (mount_setattr(2)).
 pub mod attribute {

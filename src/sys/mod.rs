@@ -4,6 +4,10 @@
 pub mod linux;
 #[cfg(target_os = "macos")]
 pub mod macos;
+#[cfg(target_os = "linux")]
+mod memory;
 
 mod usage;
+#[cfg(target_os = "linux")]
+pub use memory::forget_program;
 pub use usage::{Usage, usage_of_children};

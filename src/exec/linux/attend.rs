@@ -2,8 +2,10 @@
 
 use super::super::Ended;
 use super::link::{Link, Notice, Request};
+use super::supervise::BUSY;
+use crate::sys::forget_program;
 use crate::sys::linux::{Signals, has_room_for, signal_all};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{
@@ -29,6 +31,7 @@ impl Attendance {
     pub fn attend(mut self) -> i32 {
         // The terminal is moved from behind by this process, which would be stopped for it (tcsetpgrp(3)).
         let Ok(signals) = Signals::block(&[libc::SIGCHLD, libc::SIGTTOU]) else { return 125 };
+        let mut patience = Timespec::try_from(BUSY).ok();
         loop {
             if let Some(code) = self.reap() {
                 return code;
@@ -37,7 +40,12 @@ impl Attendance {
                 PollFd::new(&signals, PollFlags::IN),
                 PollFd::from_borrowed_fd(self.link.as_fd(), PollFlags::IN),
             ];
-            match poll(&mut fds, None) {
+            match poll(&mut fds, patience.as_ref()) {
+                // It goes on: from here on there is little to do.
+                Ok(0) => {
+                    patience = None;
+                    forget_program();
+                }
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return 125,
             }

@@ -3,6 +3,7 @@
 //! The new root is mounted over `/` without being entered, so absolute paths still name the host while it is built. Sources are opened
 //! without following any symlink, targets beneath the new root only; mounts are moved onto open descriptors.
 
+use super::super::near::{holds, parts};
 use super::layout::{Bound, Layout, Mount, Step};
 use super::report::{Failure, Stage, Staged};
 use crate::sys::linux::{attribute, mount_setattr};
@@ -64,8 +65,15 @@ pub struct Built {
 pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let (top, masks) = first_mounts(layout.listed)?;
-    let mut builder =
-        Builder { top, settings, masks, covers: Vec::new(), built: Built::default(), foreign: None };
+    let mut builder = Builder {
+        top,
+        settings,
+        masks,
+        covers: Vec::new(),
+        built: Built::default(),
+        foreign: None,
+        near: None,
+    };
     for step in &layout.steps {
         builder.perform(step)?;
     }
@@ -100,11 +108,16 @@ struct Builder {
     built: Built,
     /// The last thing of the host, or of the kernel, that was mounted in a directory of ours. What lies below it can change at any time.
     foreign: Option<Utf8PathBuf>,
+    /// A directory of the new root that was looked up last, by its path.
+    near: Option<(String, OwnedFd)>,
 }
 
 impl Builder {
     fn perform(&mut self, step: &Step) -> Result<(), Failure> {
         let path = step.path.as_path();
+        if self.near.as_ref().is_some_and(|(near, _)| holds(path, near.as_str().into())) {
+            self.near = None;
+        }
         if !self.is_ours(path) {
             // Still below it.
         } else if matches!(step.mount, Mount::Bind { .. } | Mount::Proc) {
@@ -176,7 +189,7 @@ impl Builder {
     }
 
     /// Moves a mount to its place, which is made first where it lies in a tmpfs of ours.
-    fn attach(&self, step: &Step, mount: &OwnedFd, directory: bool) -> Result<(), Failure> {
+    fn attach(&mut self, step: &Step, mount: &OwnedFd, directory: bool) -> Result<(), Failure> {
         let path = step.path.as_path();
         if step.create {
             self.make(path, |parent, name| {
@@ -197,29 +210,31 @@ impl Builder {
 
     /// Whether everything on the way to a path was made here, so that no symlink can be there.
     fn is_ours(&self, path: &Utf8Path) -> bool {
-        !self.foreign.as_ref().is_some_and(|foreign| path != foreign && path.starts_with(foreign))
+        !self.foreign.as_ref().is_some_and(|foreign| path != foreign && holds(foreign, path))
     }
 
     fn mask(&mut self, step: &Step, directory: bool) -> Result<(), Failure> {
         let path = step.path.as_path();
-        let directory = if step.create {
-            directory
-        } else {
-            let target = match self.target(path) {
-                // A file of `proc` that this kernel lacks.
-                Err(Errno::NOENT) if path.starts_with("/proc") => return Ok(()),
-                target => target.at(Stage::Target, path)?,
-            };
-            let found = is_directory(&target).at(Stage::Target, path)?;
-            if found != directory && !path.starts_with("/proc") {
-                return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
-            }
-            found
+        if step.create {
+            let mask = self.clone_of_mask(directory).at(Stage::Mount, path)?;
+            return self.attach(step, &mask, directory);
+        }
+        let target = match self.target(path) {
+            // A file of `proc` that this kernel lacks.
+            Err(Errno::NOENT) if holds("/proc".into(), path) => return Ok(()),
+            target => target.at(Stage::Target, path)?,
         };
+        let found = is_directory(&target).at(Stage::Target, path)?;
+        if found != directory && !holds("/proc".into(), path) {
+            return Err(Failure::new(Stage::Changed, Errno::NOTDIR, path));
+        }
+        let mask = self.clone_of_mask(found).at(Stage::Mount, path)?;
+        put(&mask, &target).at(Stage::Mount, path)
+    }
+
+    fn clone_of_mask(&self, directory: bool) -> rustix::io::Result<OwnedFd> {
         let name = if directory { DIRECTORY_MASK } else { FILE_MASK };
-        let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-        let mask = open_tree(&self.masks, name, clone).at(Stage::Mount, path)?;
-        self.attach(step, &mask, directory)
+        open_tree(&self.masks, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
     }
 
     /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
@@ -247,15 +262,27 @@ impl Builder {
         Ok(())
     }
 
-    /// Opens a path of the new root, following no symlink and leaving it by no other way.
-    fn target(&self, path: &Utf8Path) -> rustix::io::Result<OwnedFd> {
+    /// Opens a path of the new root, following no symlink and leaving it by no other way. Many lie in the same directory, which is
+    /// looked up once: what lies in it is mounted after it, and nothing is mounted on it any more.
+    fn target(&mut self, path: &Utf8Path) -> rustix::io::Result<OwnedFd> {
+        let Some((directory, name)) = parts(path) else { return self.beneath(&self.top, relative(path)) };
+        if self.near.as_ref().is_none_or(|(near, _)| near != directory) {
+            self.near = Some((directory.to_owned(), self.beneath(&self.top, relative(directory.into()))?));
+        }
+        match &self.near {
+            Some((_, near)) => self.beneath(near, name),
+            None => Err(Errno::NOENT),
+        }
+    }
+
+    fn beneath(&self, directory: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat2(&self.top, relative(path), flags, Mode::empty(), resolve)
+        openat2(directory, path, flags, Mode::empty(), resolve)
     }
 
     fn make(
-        &self,
+        &mut self,
         path: &Utf8Path,
         make: impl FnOnce(BorrowedFd<'_>, &str) -> rustix::io::Result<()>,
     ) -> Result<(), Failure> {

@@ -56,7 +56,9 @@ pub fn restrict_files(layout: &Layout, network: Network, terminal: Option<&Owned
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
     grant(&mut ruleset, open("/")?, look)?;
     for right in &layout.rights {
-        let mut access = BitFlags::EMPTY;
+        // Reading was granted at the top. The kernel climbs from a file until everything that was asked for is granted: again here it need
+        // not climb further, which opening a file in a root spares half of what this wall costs.
+        let mut access = if right.directory { look } else { AccessFs::ReadFile.into() };
         if right.write && right.directory {
             access |= make_bitflags!(AccessFs::{
                 WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeFifo | Refer

@@ -17,6 +17,7 @@ mod terminal;
 mod watch;
 
 use super::causes::Causes;
+use super::near::Near;
 use super::pump::Pumps;
 use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
 use crate::manifest::{Manifest, Network};
@@ -32,13 +33,14 @@ use layout::{Kind, Layout};
 use link::Link;
 use placeholders::{Placeholders, StandIn, looks_like_one};
 use report::{Failure, Stage};
-use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::{CWD, FileType, RenameFlags};
+use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use rustix::stdio::{stderr, stdout};
 use rustix::termios::isatty;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 use supervise::{End, Kill, Sandbox};
 use terminal::{Outer, is_background_input, no_input, sink};
@@ -198,11 +200,11 @@ struct Absent {
 
 impl Absent {
     fn new(path: &Utf8Path) -> Self {
-        Self { path: path.to_path_buf(), directory: path.parent().and_then(watch::identity) }
+        Self { path: path.to_path_buf(), directory: path.parent().and_then(watch::standing) }
     }
 
     fn was_made(&self) -> bool {
-        self.path.symlink_metadata().is_ok() && self.path.parent().and_then(watch::identity) == self.directory
+        self.path.symlink_metadata().is_ok() && self.path.parent().and_then(watch::standing) == self.directory
     }
 }
 
@@ -270,9 +272,11 @@ fn extended(rules: &[Rule], stand_ins: &[StandIn]) -> Vec<Rule> {
 
 fn lay_out(manifest: &Manifest, rules: &[Rule], held: &[StandIn]) -> Result<Layout, Refusal> {
     let refusal = RefCell::new(None);
+    let near = RefCell::new(Near::default());
+    let held: HashSet<&str> = held.iter().map(|held| held.path.as_str()).collect();
     let links = manifest.links.iter().map(|link| link.link.clone());
     let layout = layout::plan(&Decider::new(rules, Spelling::Exact), links, &|path| {
-        kind(path, held).unwrap_or_else(|error| {
+        kind(path, &mut near.borrow_mut(), &held).unwrap_or_else(|error| {
             refusal.borrow_mut().get_or_insert(error);
             Kind::Missing
         })
@@ -282,29 +286,19 @@ fn lay_out(manifest: &Manifest, rules: &[Rule], held: &[StandIn]) -> Result<Layo
 
 /// What stands at a path of this machine. What the user may not look at is as good as missing: the command may not either. Placeholders
 /// of other runs are taken for missing unless they are `held` by this one: they go when those runs end.
-fn kind(path: &Utf8Path, held: &[StandIn]) -> Result<Kind, Refusal> {
+fn kind(path: &Utf8Path, near: &mut Near, held: &HashSet<&str>) -> Result<Kind, Refusal> {
     let unexamined = |error| Refusal::Unexamined { path: path.to_path_buf(), error };
-    let metadata = match std::fs::symlink_metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) => {
-            return match error.raw_os_error() {
-                Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES) => Ok(Kind::Missing),
-                _ => Err(unexamined(error)),
-            };
-        }
+    let mode = match near.look(path) {
+        Ok(stat) => stat.st_mode,
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return Ok(Kind::Missing),
+        Err(error) => return Err(unexamined(error.into())),
     };
-    let file_type = metadata.file_type();
-    let is_held = || held.iter().any(|held| held.path == path);
-    Ok(if file_type.is_dir() && looks_like_one(path, &metadata) && !is_held() {
-        Kind::Missing
-    } else if file_type.is_dir() {
-        Kind::Directory
-    } else if file_type.is_symlink() {
-        Kind::Symlink(path.read_link_utf8().map_err(unexamined)?)
-    } else if file_type.is_char_device() {
-        Kind::CharacterDevice
-    } else {
-        Kind::File
+    Ok(match FileType::from_raw_mode(mode) {
+        FileType::Directory if looks_like_one(path, mode) && !held.contains(path.as_str()) => Kind::Missing,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink(path.read_link_utf8().map_err(unexamined)?),
+        FileType::CharacterDevice => Kind::CharacterDevice,
+        _ => Kind::File,
     })
 }
 

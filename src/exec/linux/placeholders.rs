@@ -9,14 +9,16 @@ use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, fchmod, flock, fstat, mkdirat, open, openat, statat, unlinkat,
+    AtFlags, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, mkdirat, open, openat, statat,
+    unlinkat,
 };
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Readable by all, writable by none, and sticky, which no one needs on such a directory.
 const MODE: u32 = 0o1555;
@@ -30,6 +32,11 @@ pub struct StandIn {
     pub path: Utf8PathBuf,
     pub stands_for: Utf8PathBuf,
 }
+
+/// How long the removal of a directory takes where it waits for a disk.
+const SLOW: Duration = Duration::from_millis(1);
+/// How many threads wait then.
+const WAITING: usize = 8;
 
 /// The placeholders of one run.
 #[derive(Debug, Default)]
@@ -47,18 +54,18 @@ struct Held {
     path: Utf8PathBuf,
     directory: OwnedFd,
     /// Where it stands, whatever that is called by now.
-    parent: Rc<OwnedFd>,
+    parent: Arc<OwnedFd>,
 }
 
 /// Whether a placeholder stands there.
 pub fn is_placeholder(path: &Utf8Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, &metadata))
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, metadata.mode()))
 }
 
-/// The same, of a path that was looked at already.
-pub fn looks_like_one(path: &Utf8Path, metadata: &std::fs::Metadata) -> bool {
-    metadata.is_dir()
-        && metadata.mode() & 0o7777 == MODE
+/// The same, of a path that was looked at already: `mode` is what stands there (inode(7)).
+pub fn looks_like_one(path: &Utf8Path, mode: u32) -> bool {
+    FileType::from_raw_mode(mode) == FileType::Directory
+        && mode & 0o7777 == MODE
         && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
@@ -101,16 +108,39 @@ impl Placeholders {
         // They come in order, so those of one directory do mostly.
         let known = self.held.last().filter(|last| last.path.parent() == path.parent());
         match known {
-            Some(last) => hold(path, Rc::clone(&last.parent)),
-            None => hold(path, Rc::new(open_parent(path)?)),
+            Some(last) => hold(path, Arc::clone(&last.parent)),
+            None => hold(path, Arc::new(open_parent(path)?)),
         }
     }
 
     /// Removes what no other run needs, and tells of paths that are there although they must not be.
     pub fn remove(mut self) -> Vec<Utf8PathBuf> {
-        let held = std::mem::take(&mut self.held);
-        held.into_iter().filter(|held| !held.release()).map(|held| held.path).collect()
+        let mut held = std::mem::take(&mut self.held);
+        let start = Instant::now();
+        let first = held.pop();
+        let mut present = released(&Mutex::new(first.into_iter().collect()));
+        let rest = Mutex::new(held);
+        if start.elapsed() < SLOW {
+            present.extend(released(&rest));
+        } else {
+            // Some disks discard what is free at once, and whoever removes a directory waits for it: many can wait together.
+            std::thread::scope(|scope| {
+                let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || released(&rest)).ok();
+                let threads: Vec<_> = (1..WAITING).filter_map(spawn).collect();
+                present.extend(released(&rest));
+                present.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+            });
+        }
+        present.sort_unstable();
+        present
     }
+}
+
+/// Removes these until there are none left, and tells of those that could not be.
+fn released(held: &Mutex<Vec<Held>>) -> Vec<Utf8PathBuf> {
+    let next = || held.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    // Each is closed before the next is taken: that is when its blocks are given back.
+    std::iter::from_fn(next).filter(|held| !held.release()).map(|held| held.path).collect()
 }
 
 impl Drop for Placeholders {
@@ -166,7 +196,7 @@ fn open_parent(path: &Utf8Path) -> Result<OwnedFd, Errno> {
 }
 
 /// Makes the directory, or finds the one that another run made, and holds a shared lock on it.
-fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
+fn hold(path: &Utf8Path, parent: Arc<OwnedFd>) -> Result<Held, Errno> {
     let name = path.file_name().ok_or(Errno::INVAL)?;
     for _ in 0..ATTEMPTS {
         // What is made but cannot be opened for want of a descriptor could not be removed again: another run may share it by then.
@@ -184,7 +214,9 @@ fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
         drop(descriptor);
         let held = match open_directory(&parent, name) {
             Err(Errno::NOENT) => continue,
-            directory => Held { path: path.to_path_buf(), directory: directory?, parent: Rc::clone(&parent) },
+            directory => {
+                Held { path: path.to_path_buf(), directory: directory?, parent: Arc::clone(&parent) }
+            }
         };
         if let Err(error) = flock(&held.directory, FlockOperation::LockShared) {
             // Where nothing can be locked, nothing is shared either.
@@ -201,7 +233,7 @@ fn hold(path: &Utf8Path, parent: Rc<OwnedFd>) -> Result<Held, Errno> {
 
 /// The placeholder of another run, not locked.
 fn find(path: &Utf8Path) -> Result<Held, Errno> {
-    let parent = Rc::new(open_parent(path)?);
+    let parent = Arc::new(open_parent(path)?);
     let directory = open_directory(&parent, path.file_name().ok_or(Errno::INVAL)?)?;
     Ok(Held { path: path.to_path_buf(), directory, parent })
 }
@@ -253,7 +285,7 @@ fn open_directory(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// Where one cannot be made or held; `EEXIST` where it is not taken for one, or stays.
 pub fn try_at(path: &Utf8Path) -> io::Result<()> {
-    let held = hold(path, Rc::new(open_parent(path)?))?;
+    let held = hold(path, Arc::new(open_parent(path)?))?;
     let known = is_placeholder(path);
     if held.release() && known && path.symlink_metadata().is_err() {
         Ok(())

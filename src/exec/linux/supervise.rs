@@ -11,7 +11,7 @@ use super::terminal::{Keyboard, Outer};
 use super::watch::Watch;
 use crate::policy::LimitKind;
 use crate::sys::linux::{NOTIFIED, Signals};
-use crate::sys::usage_of_children;
+use crate::sys::{forget_program, usage_of_children};
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -54,6 +54,9 @@ impl End {
     }
 }
 
+/// How long a command may take to be a short one.
+pub const BUSY: Duration = Duration::from_millis(200);
+
 /// A running sandbox.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -81,6 +84,8 @@ pub struct Sandbox {
     /// Private directories whose space is limited. Held open, they can be asked when the sandbox is gone.
     spaces: Vec<OwnedFd>,
     no_more_processes: bool,
+    /// Until when nothing is done to need less memory. A command that ends sooner is not held up by it.
+    busy_until: Option<Instant>,
 }
 
 impl Sandbox {
@@ -112,6 +117,7 @@ impl Sandbox {
             ended: None,
             spaces: Vec::new(),
             no_more_processes: false,
+            busy_until: Instant::now().checked_add(BUSY),
         }
     }
 
@@ -179,12 +185,18 @@ impl Sandbox {
                 match event {
                     Event::Report => self.read_report()?,
                     Event::Signal => self.pass_signals(),
-                    Event::Mounts => self.check_paths(),
+                    // At the command's end the mounts go; that is looked into when all has ended.
+                    Event::Mounts if self.command.is_none() => self.check_paths(),
+                    Event::Mounts => {}
                     Event::Link => self.read_link()?,
                     Event::Key => self.type_in(),
                     Event::Pump(at) => self.pump(at)?,
                     Event::Ended => self.collect()?,
                 }
+            }
+            if self.busy_until.is_some_and(|until| Instant::now() >= until) {
+                self.busy_until = None;
+                forget_program();
             }
             if let Some((deadline, limit)) = self.deadline
                 && self.ended.is_none()
@@ -224,13 +236,12 @@ impl Sandbox {
         }
         let mut fds: Vec<PollFd<'_>> =
             sources.iter().map(|(fd, flags, _)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
-        let timeout = match self.deadline {
-            Some((deadline, _)) if self.ended.is_none() => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                Some(Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) })
-            }
-            _ => None,
-        };
+        let deadline = self.deadline.filter(|_| self.ended.is_none()).map(|(deadline, _)| deadline);
+        let next = deadline.into_iter().chain(self.busy_until).min();
+        let timeout = next.map(|next| {
+            let left = next.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+        });
         match poll(&mut fds, timeout.as_ref()) {
             Err(Errno::INTR) => return Ok(Vec::new()),
             polled => polled?,

@@ -5,23 +5,34 @@
 //! keeps it, which its directory tells. So it does when something comes to be where nothing may stand in for a missing path.
 
 use super::super::Refusal;
+use super::super::near::parts;
 use crate::sys::linux::notify_changes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, open, statat};
 use rustix::process::Pid;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+
+/// Device and inode of what stood at a path; `None` where nothing did.
+type Seen = Option<(u64, u64)>;
 
 /// The protected paths of one run, and what they were when the walls were planned.
 #[derive(Debug)]
 pub struct Watch {
-    paths: Vec<(Utf8PathBuf, Option<(u64, u64)>)>,
-    /// Held open: each tells of what is removed from it.
-    _directories: Vec<OwnedFd>,
+    directories: Vec<Directory>,
     mounts: Option<File>,
+}
+
+/// A directory that holds protected paths.
+#[derive(Debug)]
+struct Directory {
+    path: Utf8PathBuf,
+    seen: (u64, u64),
+    /// Tells of changes in it as long as it is open. Its paths are looked at through it, which spares the way to it.
+    open: OwnedFd,
+    paths: Vec<(Utf8PathBuf, Seen)>,
 }
 
 impl Watch {
@@ -30,20 +41,16 @@ impl Watch {
     /// # Errors
     /// A directory that cannot be opened or watched.
     pub fn new(paths: impl Iterator<Item = Utf8PathBuf>) -> Result<Self, Refusal> {
-        let paths: Vec<Utf8PathBuf> = paths.collect();
-        let parents: BTreeSet<&Utf8Path> = paths.iter().filter_map(|path| path.parent()).collect();
-        let mut directories = Vec::with_capacity(parents.len());
-        for parent in parents {
-            let directory =
-                watch(parent).map_err(|error| Refusal::Watch { path: parent.to_path_buf(), error })?;
-            directories.push(directory);
+        let mut by_directory: BTreeMap<Utf8PathBuf, Vec<Utf8PathBuf>> = BTreeMap::new();
+        for path in paths {
+            if let Some((directory, _)) = parts(&path) {
+                by_directory.entry(directory.into()).or_default().push(path);
+            }
         }
-        let paths = paths.into_iter().map(|path| (identity(&path), path));
-        Ok(Self {
-            paths: paths.map(|(identity, path)| (path, identity)).collect(),
-            _directories: directories,
-            mounts: None,
-        })
+        let watched = by_directory.into_iter().map(|(path, paths)| {
+            Directory::watch(&path, paths).map_err(|error| Refusal::Watch { path, error })
+        });
+        Ok(Self { directories: watched.collect::<Result<_, _>>()?, mounts: None })
     }
 
     /// Watches the mounts of the sandbox too, which are complete now. `replaced` must be asked after this: what happened before is not told.
@@ -51,7 +58,7 @@ impl Watch {
     /// # Errors
     /// Where the process has gone already.
     pub fn mounts_of(&mut self, pid: Pid) -> io::Result<()> {
-        if !self.paths.is_empty() {
+        if !self.directories.is_empty() {
             self.mounts = Some(File::open(format!("/proc/{}/mountinfo", pid.as_raw_pid()))?);
         }
         Ok(())
@@ -64,20 +71,50 @@ impl Watch {
 
     /// A path that is not any more what it was.
     pub fn replaced(&self) -> Option<&Utf8Path> {
-        let changed = |(path, seen): &&(Utf8PathBuf, Option<(u64, u64)>)| identity(path) != *seen;
+        self.directories.iter().find_map(Directory::replaced)
+    }
+}
+
+impl Directory {
+    fn watch(path: &Utf8Path, paths: Vec<Utf8PathBuf>) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = open(path.as_str(), flags, Mode::empty())?;
+        notify_changes(&open)?;
+        let seen = identity(&fstat(&open)?);
+        let mut directory =
+            Self { path: path.to_path_buf(), seen, open, paths: Vec::with_capacity(paths.len()) };
+        for path in paths {
+            let seen = directory.look(&path);
+            directory.paths.push((path, seen));
+        }
+        Ok(directory)
+    }
+
+    /// What stands at a path in it.
+    fn look(&self, path: &Utf8Path) -> Seen {
+        let (_, name) = parts(path)?;
+        look(&self.open, name)
+    }
+
+    fn replaced(&self) -> Option<&Utf8Path> {
+        let is_there = standing(&self.path) == Some(self.seen);
+        let changed = |(path, seen): &&(Utf8PathBuf, Seen)| {
+            *seen != if is_there { self.look(path) } else { look(CWD, path.as_str()) }
+        };
         self.paths.iter().find(changed).map(|(path, _)| path.as_path())
     }
 }
 
-fn watch(directory: &Utf8Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = open(directory.as_str(), flags, Mode::empty())?;
-    notify_changes(&directory)?;
-    Ok(directory)
+/// Device and inode of what stands at a path, not following a symlink.
+pub fn standing(path: &Utf8Path) -> Option<(u64, u64)> {
+    look(CWD, path.as_str())
 }
 
-/// Device and inode of what stands there.
-pub fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
+/// The same, seen from a directory.
+fn look(directory: impl AsFd, path: &str) -> Seen {
+    statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(identity)
+}
+
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
 }

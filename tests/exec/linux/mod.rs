@@ -8,6 +8,7 @@ mod programs;
 mod raw;
 mod record;
 mod refusals;
+mod soak;
 mod surroundings;
 mod terminal;
 pub mod world;
@@ -29,10 +30,11 @@ pub const FAMILIES: [&[Probe]; 7] = [
     surroundings::PROBES,
 ];
 
-pub const SCENARIOS: [&[Scenario]; 6] = [
+pub const SCENARIOS: [&[Scenario]; 7] = [
     ipc::SCENARIOS,
     record::SCENARIOS,
     refusals::SCENARIOS,
+    soak::SCENARIOS,
     surroundings::SCENARIOS,
     terminal::SCENARIOS,
     terminal::JOBS,

@@ -2,6 +2,7 @@
 
 use super::Kind;
 use super::want::{Want, want};
+use crate::exec::near::holds;
 use crate::plan::{Decider, Operations};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashSet;
@@ -49,7 +50,7 @@ impl Tree {
         let mut nodes: Vec<Node> = Vec::with_capacity(all.len());
         let mut open: Vec<usize> = Vec::new();
         for path in all {
-            while open.last().is_some_and(|&above| !path.starts_with(&nodes[above].path)) {
+            while open.last().is_some_and(|&above| !holds(&nodes[above].path, &path)) {
                 open.pop();
             }
             let at = nodes.len();
