@@ -1,7 +1,9 @@
 //! The machine this program runs on. Nothing is executed but `xcode-select -p` on a Mac, nothing but regular files is opened, and no
 //! open can wait.
 
-use super::{Binary, Entry, Host, HostError, Identity, Kind, Listing, binary, recording, spelling};
+use super::{
+    Binary, Entry, Host, HostError, Identity, Kind, Listing, binary, placeholder, recording, spelling,
+};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use object::read::ReadCache;
@@ -183,8 +185,11 @@ impl Host for LiveHost {
         self.case_insensitive
     }
 
+    // The field has other widths on other systems.
+    #[allow(clippy::unnecessary_cast)]
     fn lstat(&self, path: &Utf8Path) -> Result<Option<Entry>, HostError> {
         match statat(CWD, path.as_std_path(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if placeholder::is_one(path, stat.st_mode as u32) => Ok(None),
             Ok(stat) => entry(path, &stat).map(Some),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(host_error(path, &error.into())),
@@ -195,6 +200,7 @@ impl Host for LiveHost {
         names(path, &mut self.open_directory(path)?)
     }
 
+    #[allow(clippy::unnecessary_cast)]
     fn list(&self, directory: &Utf8Path) -> Result<Listing, HostError> {
         let mut open = self.open_directory(directory)?;
         let names = names(directory, &mut open)?;
@@ -203,6 +209,7 @@ impl Host for LiveHost {
         for name in names {
             let path = directory.join(&name);
             match statat(open, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if placeholder::is_one(&path, stat.st_mode as u32) => {}
                 Ok(stat) => {
                     let entry = entry(&path, &stat);
                     listed.push((path, entry));

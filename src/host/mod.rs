@@ -3,6 +3,7 @@
 
 mod binary;
 pub mod live;
+pub mod placeholder;
 pub mod record;
 pub mod recorded;
 pub mod recording;

@@ -10,6 +10,7 @@ mod kernel;
 pub mod layout;
 mod link;
 mod placeholders;
+mod quarantine;
 mod report;
 mod seccomp;
 mod supervise;
@@ -20,6 +21,7 @@ use super::causes::Causes;
 use super::near::Near;
 use super::pump::Pumps;
 use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
+use crate::host::placeholder::is_one;
 use crate::manifest::{Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
@@ -31,9 +33,10 @@ use init::{Init, Streams};
 use kernel::Advice;
 use layout::{Kind, Layout};
 use link::Link;
-use placeholders::{Placeholders, StandIn, looks_like_one};
+use placeholders::{Left, Placeholders, StandIn};
+use quarantine::{Place, planted, quarantine};
 use report::{Failure, Stage};
-use rustix::fs::{CWD, FileType, RenameFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use rustix::stdio::{stderr, stdout};
@@ -88,8 +91,9 @@ pub fn run(
     // Where this user may not look, the kernel tells of nothing; what is made there shows in the end.
     let in_sight = placeholders.unheld.iter().filter(|path| is_readable(path.parent()));
     let watched: Vec<Utf8PathBuf> = absent.iter().chain(in_sight).cloned().collect();
+    let unheld = placeholders.unheld.iter().map(|path| Absent::new(path, Place::Below));
     let absent: Vec<Absent> =
-        absent.iter().chain(&placeholders.unheld).map(|path| Absent::new(path)).collect();
+        absent.iter().map(|path| Absent::new(path, Place::Beside)).chain(unheld).collect();
     let is_open = |path: &&Utf8PathBuf| !absent.iter().any(|absent| absent.path == **path);
     if let Some(path) = layout.exposed.iter().find(is_open) {
         let error = io::Error::from_raw_os_error(libc::EEXIST);
@@ -128,6 +132,7 @@ pub fn run(
     let Forked::Parent { pid, pidfd } = forked else {
         // Only the supervisor has these ends: that they close is how pid 1 knows of its end.
         drop((report, link));
+        placeholders.leave_to_others();
         init.run(uid, gid)
     };
     // Our copies of the child's ends, so that the pipes close with it.
@@ -150,15 +155,41 @@ pub fn run(
     let observed = Observed { output_bytes: observed.output_bytes.filter(|_| all), ..observed };
     let mut outcome = outcome(end, command, &absent)?.concluded(&manifest.limits, observed);
     for absent in absent.iter().filter(|absent| absent.was_made()) {
-        let (violation, note) = quarantine(&absent.path, "look at it, and delete it");
+        let (violation, note) = quarantine(&absent.path, absent.place, "look at it, and delete it");
         outcome.violated(violation, Some(note));
     }
-    for path in placeholders.remove() {
-        let help = "look at it: the empty directory that kept the place was removed on the host, which let the command write there";
-        let (violation, note) = quarantine(&path, help);
-        outcome.violated(violation, Some(note));
+    let stand_ins = placeholders.stand_ins.clone();
+    for left in placeholders.remove() {
+        conclude(&mut outcome, &stand_ins, left);
     }
     Ok(outcome)
+}
+
+/// Tells of what is there in the end where a placeholder stood, and moves away what may not be.
+fn conclude(outcome: &mut Outcome, stand_ins: &[StandIn], left: Left) {
+    match left {
+        Left::Filled(path) => outcome.notes.push(Note {
+            message: format!(
+                "`{path}` was made on the host while the command ran, which could not see it; it was kept"
+            ),
+            help: Some(
+                "run `palisade compile` again, so that the rules are those of what is there now".into(),
+            ),
+        }),
+        Left::Stays(path, error) => outcome.notes.push(Note {
+            message: format!(
+                "the empty directory `{path}`, which stood for a missing path, could not be removed: {error}"
+            ),
+            help: Some("remove it with rmdir".into()),
+        }),
+        Left::Another(place) => {
+            for path in planted(stand_ins, &place) {
+                let help = "look at it, and delete the directory that has its name now: what kept the place was removed on the host, and the command could write there until it was ended";
+                let (violation, note) = quarantine(&path, Place::Below, help);
+                outcome.violated(violation, Some(note));
+            }
+        }
+    }
 }
 
 /// What the command gets in place of the caller's own streams, what passes it on, and whether that is all its output. `at_terminal` is
@@ -194,13 +225,15 @@ fn is_absent(manifest: &Manifest, path: &Utf8Path) -> bool {
 /// A path where nothing stands, and nothing can be made to stand for it.
 struct Absent {
     path: Utf8PathBuf,
+    /// Where it goes if it is made.
+    place: Place,
     /// What its directory was. In another one that came in its place the command had no part.
     directory: Option<(u64, u64)>,
 }
 
 impl Absent {
-    fn new(path: &Utf8Path) -> Self {
-        Self { path: path.to_path_buf(), directory: path.parent().and_then(watch::standing) }
+    fn new(path: &Utf8Path, place: Place) -> Self {
+        Self { path: path.to_path_buf(), place, directory: path.parent().and_then(watch::standing) }
     }
 
     fn was_made(&self) -> bool {
@@ -210,29 +243,6 @@ impl Absent {
 
 fn is_readable(directory: Option<&Utf8Path>) -> bool {
     directory.is_some_and(|directory| std::fs::read_dir(directory).is_ok())
-}
-
-/// Moves away what came to stand where nothing may, so that no program takes it for what its name says.
-fn quarantine(path: &Utf8Path, help: &str) -> (Violation, Note) {
-    let moved = (0..100).map(|attempt| format!("{path}.quarantined-{attempt}")).find(|place| {
-        rustix::fs::renameat_with(CWD, path.as_str(), CWD, place.as_str(), RenameFlags::NOREPLACE).is_ok()
-    });
-    let (message, help) = match &moved {
-        Some(place) => (
-            format!(
-                "violation: protected path `{path}` was made while the command ran; it was moved to `{place}`"
-            ),
-            help.to_owned(),
-        ),
-        None => (
-            format!(
-                "violation: protected path `{path}` was made while the command ran, and could not be moved away"
-            ),
-            "delete it before any other program reads it".to_owned(),
-        ),
-    };
-    let violation = Violation::Made { path: path.to_path_buf(), moved_to: moved.map(Utf8PathBuf::from) };
-    (violation, Note { message, help: Some(help) })
 }
 
 /// Paths cannot be opened as walls need it (openat2(2)).
@@ -294,7 +304,7 @@ fn kind(path: &Utf8Path, near: &mut Near, held: &HashSet<&str>) -> Result<Kind, 
         Err(error) => return Err(unexamined(error.into())),
     };
     Ok(match FileType::from_raw_mode(mode) {
-        FileType::Directory if looks_like_one(path, mode) && !held.contains(path.as_str()) => Kind::Missing,
+        FileType::Directory if is_one(path, mode) && !held.contains(path.as_str()) => Kind::Missing,
         FileType::Directory => Kind::Directory,
         FileType::Symlink => Kind::Symlink(path.read_link_utf8().map_err(unexamined)?),
         FileType::CharacterDevice => Kind::CharacterDevice,

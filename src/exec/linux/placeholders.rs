@@ -4,13 +4,14 @@
 //! rmdir(2), which cannot delete data. A journal lets a later start clean up after a run that was killed.
 
 use super::super::Refusal;
+use crate::host::placeholder::{MODE, is_one};
 use crate::manifest::Manifest;
 use crate::policy::Access;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, mkdirat, open, openat, statat,
-    unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, fchmod, flock, fstat, mkdirat, openat, openat2,
+    statat, unlinkat,
 };
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::fs::File;
@@ -19,9 +20,6 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Readable by all, writable by none, and sticky, which no one needs on such a directory.
-const MODE: u32 = 0o1555;
 
 /// How often a directory may vanish between being seen and being locked.
 const ATTEMPTS: usize = 100;
@@ -48,6 +46,18 @@ pub struct Placeholders {
     pub stand_ins: Vec<StandIn>,
 }
 
+/// What is at the end where a placeholder stood, other than nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The placeholder, which somebody on the host put something into: the command cannot have done it. It has become a directory as
+    /// others are.
+    Filled(Utf8PathBuf),
+    /// The placeholder, which cannot be removed.
+    Stays(Utf8PathBuf, Errno),
+    /// Something else.
+    Another(Utf8PathBuf),
+}
+
 /// A placeholder that this run needs, locked.
 #[derive(Debug)]
 struct Held {
@@ -59,14 +69,7 @@ struct Held {
 
 /// Whether a placeholder stands there.
 pub fn is_placeholder(path: &Utf8Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| looks_like_one(path, metadata.mode()))
-}
-
-/// The same, of a path that was looked at already: `mode` is what stands there (inode(7)).
-pub fn looks_like_one(path: &Utf8Path, mode: u32) -> bool {
-    FileType::from_raw_mode(mode) == FileType::Directory
-        && mode & 0o7777 == MODE
-        && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| is_one(path, metadata.mode()))
 }
 
 impl Placeholders {
@@ -113,34 +116,40 @@ impl Placeholders {
         }
     }
 
-    /// Removes what no other run needs, and tells of paths that are there although they must not be.
-    pub fn remove(mut self) -> Vec<Utf8PathBuf> {
+    /// Lets go of all of them without removing any: a copy of the process that does must not seem to need them when that one is gone.
+    pub fn leave_to_others(mut self) {
+        self.held.clear();
+        self.journal = None;
+    }
+
+    /// Removes what no other run needs, and tells of what is there all the same, in order of the paths.
+    pub fn remove(mut self) -> Vec<Left> {
         let mut held = std::mem::take(&mut self.held);
         let start = Instant::now();
         let first = held.pop();
-        let mut present = released(&Mutex::new(first.into_iter().collect()));
+        let mut left = released(&Mutex::new(first.into_iter().collect()));
         let rest = Mutex::new(held);
         if start.elapsed() < SLOW {
-            present.extend(released(&rest));
+            left.extend(released(&rest));
         } else {
             // Some disks discard what is free at once, and whoever removes a directory waits for it: many can wait together.
             std::thread::scope(|scope| {
                 let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || released(&rest)).ok();
                 let threads: Vec<_> = (1..WAITING).filter_map(spawn).collect();
-                present.extend(released(&rest));
-                present.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+                left.extend(released(&rest));
+                left.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
             });
         }
-        present.sort_unstable();
-        present
+        left.sort_unstable_by(|a, b| a.path().cmp(b.path()));
+        left
     }
 }
 
 /// Removes these until there are none left, and tells of those that could not be.
-fn released(held: &Mutex<Vec<Held>>) -> Vec<Utf8PathBuf> {
+fn released(held: &Mutex<Vec<Held>>) -> Vec<Left> {
     let next = || held.lock().unwrap_or_else(PoisonError::into_inner).pop();
     // Each is closed before the next is taken: that is when its blocks are given back.
-    std::iter::from_fn(next).filter(|held| !held.release()).map(|held| held.path).collect()
+    std::iter::from_fn(next).filter_map(|held| held.release()).collect()
 }
 
 impl Drop for Placeholders {
@@ -171,10 +180,19 @@ pub fn clean_up_after_others() {
         let _ = journal.read_to_string(&mut paths);
         let mut paths = paths.split('\0').filter(|path| !path.is_empty()).map(Utf8Path::new);
         // Where one cannot be removed now, a later start may.
-        if paths.all(|path| !is_placeholder(path) || find(path).is_ok_and(|found| found.release())) {
+        if paths.all(|path| !is_left(path) || find(path).is_ok_and(|found| was_released(found.release()))) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+}
+
+/// A placeholder, or one that was filled.
+fn is_left(path: &Utf8Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.mode() & 0o7777 == MODE)
+}
+
+fn was_released(left: Option<Left>) -> bool {
+    matches!(left, None | Some(Left::Filled(_)))
 }
 
 /// The first part of a path where nothing stands, or a placeholder; the path itself where all of it exists.
@@ -185,12 +203,16 @@ fn first_missing(path: &Utf8Path) -> Utf8PathBuf {
     missing.unwrap_or(path).to_path_buf()
 }
 
-/// The directory that a path is in. Where the user may not read it, it can be passed through all the same.
-fn open_parent(path: &Utf8Path) -> Result<OwnedFd, Errno> {
+/// The directory that a canonical path is in. Where the user may not read it, it can be passed through all the same.
+///
+/// # Errors
+/// As openat2(2): `ELOOP` where a symlink is on the way.
+pub fn open_parent(path: &Utf8Path) -> Result<OwnedFd, Errno> {
     let parent = path.parent().ok_or(Errno::INVAL)?;
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match open(parent.as_str(), flags | OFlags::RDONLY, Mode::empty()) {
-        Err(Errno::ACCESS) => open(parent.as_str(), flags | OFlags::PATH, Mode::empty()),
+    let open = |how| openat2(CWD, parent.as_str(), flags | how, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    match open(OFlags::RDONLY) {
+        Err(Errno::ACCESS) => open(OFlags::PATH),
         opened => opened,
     }
 }
@@ -238,20 +260,42 @@ fn find(path: &Utf8Path) -> Result<Held, Errno> {
     Ok(Held { path: path.to_path_buf(), directory, parent })
 }
 
+impl Left {
+    fn path(&self) -> &Utf8Path {
+        match self {
+            Self::Filled(path) | Self::Stays(path, _) | Self::Another(path) => path,
+        }
+    }
+}
+
 impl Held {
-    /// Removes the directory unless another run holds it; `false` where something else stands there now, or something is in it.
-    fn release(&self) -> bool {
+    /// Removes the directory unless another run holds it.
+    fn release(&self) -> Option<Left> {
         if flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return true;
+            return None;
         }
-        let Some(name) = self.path.file_name() else { return false };
+        let name = self.path.file_name().unwrap_or("");
         if !self.stands() {
-            return statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW).is_err();
+            let present = statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+            return present.then(|| Left::Another(self.path.clone()));
         }
-        match unlinkat(&self.parent, name, AtFlags::REMOVEDIR) {
+        let removed = match unlinkat(&self.parent, name, AtFlags::REMOVEDIR) {
             // A command that owns the directory around it can have taken the right away.
-            Err(Errno::ACCESS) => self.remove_with_right(name).is_ok(),
-            removed => removed.is_ok(),
+            Err(Errno::ACCESS) => self.remove_with_right(name),
+            removed => removed,
+        };
+        match removed {
+            Ok(()) => None,
+            // Where somebody gave it another mode, that is how it is meant to be.
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                if fstat(&self.directory).is_ok_and(|stat| stat.st_mode & 0o7777 == MODE) {
+                    let umask = rustix::process::umask(Mode::empty());
+                    rustix::process::umask(umask);
+                    let _ = fchmod(&self.directory, Mode::from_raw_mode(0o777) - umask);
+                }
+                Some(Left::Filled(self.path.clone()))
+            }
+            Err(error) => Some(Left::Stays(self.path.clone(), error)),
         }
     }
 
@@ -287,7 +331,7 @@ fn open_directory(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
 pub fn try_at(path: &Utf8Path) -> io::Result<()> {
     let held = hold(path, Arc::new(open_parent(path)?))?;
     let known = is_placeholder(path);
-    if held.release() && known && path.symlink_metadata().is_err() {
+    if held.release().is_none() && known && path.symlink_metadata().is_err() {
         Ok(())
     } else {
         Err(io::Error::from_raw_os_error(libc::EEXIST))
@@ -377,7 +421,7 @@ mod tests {
         let made = Placeholders::make(&missing).unwrap();
         assert!(is_placeholder(&top.join("a")) && is_placeholder(&top.join(".env")));
         assert_eq!(made.stand_ins[0], StandIn { path: top.join("a"), stands_for: missing[0].clone() });
-        assert_eq!(made.remove(), Vec::<Utf8PathBuf>::new());
+        assert_eq!(made.remove(), []);
         assert_eq!(std::fs::read_dir(&top).unwrap().count(), 0);
     }
 
@@ -400,8 +444,24 @@ mod tests {
         let made = Placeholders::make(&missing).unwrap();
         std::fs::remove_dir(&missing[0]).unwrap();
         std::fs::write(&missing[0], "key").unwrap();
-        assert_eq!(made.remove(), missing);
+        assert_eq!(made.remove(), [Left::Another(missing[0].clone())]);
         assert_eq!(std::fs::read_to_string(&missing[0]).unwrap(), "key");
+    }
+
+    #[test]
+    fn what_is_put_into_it_is_kept_and_no_longer_shut() {
+        let (_keep, top) = directory();
+        let missing = [top.join(".env"), top.join(".vscode")];
+        let made = Placeholders::make(&missing).unwrap();
+        let set = |mode| {
+            std::fs::set_permissions(&missing[1], std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .unwrap();
+        };
+        set(0o755);
+        std::fs::write(missing[1].join("file"), "the host's own").unwrap();
+        set(MODE);
+        assert_eq!(made.remove(), [Left::Filled(missing[1].clone())]);
+        assert!(!is_left(&missing[1]) && missing[1].join("file").is_file());
     }
 
     #[test]

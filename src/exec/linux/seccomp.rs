@@ -84,6 +84,8 @@ const MAKES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u
 /// No program that runs as its owner: behind walls it would gain nothing, and outside it would be somebody else's power.
 const MODE_1: Action = Action::Only(&[&[masked(1, SET_ID, &[0])]]);
 const MODE_2: Action = Action::Only(&[&[masked(2, SET_ID, &[0])]]);
+/// A rename leaves nothing behind: what it can leave is a device by which overlayfs(5) hides what lies below it (rename(2)).
+const RENAME: Action = Action::Only(&[&[masked(4, libc::RENAME_WHITEOUT, &[0])]]);
 /// Where a call opens what is there, its mode means nothing and may be anything.
 #[cfg(target_arch = "x86_64")]
 const OPEN: Action = Action::Only(&[&[masked(1, MAKES, &[0])], &[masked(2, SET_ID, &[0])]]);
@@ -185,6 +187,7 @@ fn actions(network: Network) -> Vec<(i64, Action)> {
         (libc::SYS_fchmodat, MODE_2),
         (FCHMODAT2, MODE_2),
         (libc::SYS_mknodat, MODE_2),
+        (libc::SYS_renameat2, RENAME),
         (libc::SYS_openat, OPENAT),
         (libc::SYS_clone, CLONE),
         (libc::SYS_memfd_create, MEMFD),
