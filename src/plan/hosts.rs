@@ -1,5 +1,6 @@
 //! The one decision about hosts, as [`super::decide`] is about paths.
 
+use crate::policy::host::{Host, Target};
 use crate::policy::{HostPattern, Network, NetworkRule};
 
 /// An answer and the statement it rests on.
@@ -21,38 +22,35 @@ pub fn decide<'a>(network: &'a Network, host: &str) -> HostDecision<'a> {
         Network::All => return HostDecision { allowed: true, rule: None },
         Network::Only(rules) => rules,
     };
-    let Some((name, port)) = split(host) else { return HostDecision { allowed: false, rule: None } };
+    let Ok(target) = Target::parse(host, Some(DEFAULT_PORT)) else {
+        return HostDecision { allowed: false, rule: None };
+    };
+    admit(rules, &target)
+}
+
+/// The same for a host that was read already, among the rules of `network only`.
+pub fn admit<'a>(rules: &'a [NetworkRule], target: &Target) -> HostDecision<'a> {
     let matching =
-        |allow: bool| rules.iter().find(|rule| rule.allow == allow && matches(&rule.pattern, &name, port));
+        |allow: bool| rules.iter().find(|rule| rule.allow == allow && matches(&rule.pattern, target));
     match (matching(false), matching(true)) {
         (Some(denial), _) => HostDecision { allowed: false, rule: Some(denial) },
         (None, allowance) => HostDecision { allowed: allowance.is_some(), rule: allowance },
     }
 }
 
-fn matches(pattern: &HostPattern, name: &str, port: u16) -> bool {
-    let same_port = pattern.port.is_none_or(|wanted| wanted == port);
-    let same_name = if pattern.below && pattern.host.is_empty() {
+fn matches(pattern: &HostPattern, target: &Target) -> bool {
+    let same_port = pattern.port.is_none_or(|wanted| wanted == target.port);
+    let host = target.host.to_string();
+    let same_name = match (pattern.below, pattern.host.as_str(), &target.host) {
         // `*`, every host: only a denial says so.
-        true
-    } else if pattern.below {
-        name.strip_suffix(pattern.host.as_str()).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
-    } else {
-        name == pattern.host
+        (true, "", _) => true,
+        (true, _, Host::Address(_)) => false,
+        (true, apex, Host::Name(name)) => {
+            name.strip_suffix(apex).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
+        }
+        (false, name, _) => host == name,
     };
     same_port && same_name
-}
-
-fn split(host: &str) -> Option<(String, u16)> {
-    if host.is_empty() || host.chars().any(|character| character.is_control() || character.is_whitespace()) {
-        return None;
-    }
-    let bracket = host.rfind(']').map_or(0, |at| at + 1);
-    let (name, port) = match host.get(bracket..)?.rfind(':') {
-        Some(at) => (host.get(..bracket + at)?, host.get(bracket + at + 1..)?.parse().ok()?),
-        None => (host, DEFAULT_PORT),
-    };
-    Some((name.strip_suffix('.').unwrap_or(name).to_lowercase(), port))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! A policy knows nothing of an operating system. Every part keeps the place it was written.
 
+pub mod address;
+pub mod host;
 pub mod needs;
 
 use crate::source::{FileId, Span, Spanned};
@@ -63,7 +65,7 @@ pub struct NetworkRule {
 }
 
 /// `host`, `*.host` or either with `:port`; no port means 443.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HostPattern {
     /// Whether it was written `*.host`: any name below, not the name itself.
     pub below: bool,
@@ -71,6 +73,21 @@ pub struct HostPattern {
     pub host: String,
     /// `None` is any port, written `:*`.
     pub port: Option<u16>,
+}
+
+impl std::fmt::Display for HostPattern {
+    /// With its port, as [`crate::resolve::parse_host`] reads it back.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.below, self.host.as_str()) {
+            (true, "") => f.write_str("*")?,
+            (true, host) => write!(f, "*.{host}")?,
+            (false, host) => f.write_str(host)?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => f.write_str(":*"),
+        }
+    }
 }
 
 /// A tool asked for by name.

@@ -1,6 +1,8 @@
 //! Hosts that `network only` names. One meaning for each text: what other tools read otherwise is refused, with what to write.
 
 use crate::policy::HostPattern;
+use crate::policy::address::{self, Class};
+use crate::policy::host::{Host, HostFault, port_number};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The port where none is written: HTTPS.
@@ -44,10 +46,7 @@ pub fn parse(text: &str, allow: bool) -> Result<HostPattern, HostError> {
     let port = match port {
         None => Some(DEFAULT_PORT),
         Some("*") => None,
-        Some(digits) => match digits.parse::<u16>() {
-            Ok(number) if number != 0 && !digits.starts_with(['0', '+']) => Some(number),
-            _ => return refuse(format!("`{digits}` is not a port"), "a port is 1 to 65535, or `*` for any"),
-        },
+        Some(digits) => Some(port_number(digits).or_else(|fault| no_host(&fault))?),
     };
     let (below, host) = name(host, text, allow)?;
     let pattern = HostPattern { below, host, port };
@@ -126,9 +125,11 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
             format!("{}{after}", base.rsplit('@').next().unwrap_or_default()),
         );
     }
-    let host = if base.starts_with('[') { address_v6(base)? } else { labels(base)? };
+    let host = Host::parse(base).or_else(|fault| no_host(&fault))?;
+    let is_address = matches!(host, Host::Address(_));
+    let host = host.to_string();
     if below {
-        if host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok() {
+        if is_address {
             return refuse("`*.` before an address", "an address has no names below it");
         }
         if !host.contains('.') && allow {
@@ -147,57 +148,20 @@ fn also_apex(mut error: HostError, rest: &str, after: &str) -> HostError {
     error
 }
 
-fn address_v6(text: &str) -> Result<String, HostError> {
-    let inner = text.trim_start_matches('[').trim_end_matches(']');
-    match inner.parse::<Ipv6Addr>() {
-        Ok(address) => Ok(match address.to_ipv4_mapped() {
-            Some(mapped) => mapped.to_string(),
-            None => format!("[{address}]"),
-        }),
-        Err(_) if inner.contains('%') => {
-            refuse("an address with a zone", "a zone means something on one machine only; leave it out")
-        }
-        Err(_) => refuse(format!("`{inner}` is not an IPv6 address"), "write `[2001:db8::1]`"),
-    }
-}
-
-fn labels(text: &str) -> Result<String, HostError> {
-    let host = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
-    if host.is_empty() {
-        return refuse("a host without a name", "write `example.com` or `example.com:443`");
-    }
-    if host.len() > 253 {
-        return refuse("a host of more than 253 characters", "no such name can exist");
-    }
-    if let Some(c) = host.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))) {
-        return refuse(
-            format!("`{}` in a host", c.escape_default()),
-            "a host is letters, digits, `-`, `_` and dots",
-        );
-    }
-    let bad =
-        |label: &&str| label.is_empty() || label.len() > 63 || label.starts_with('-') || label.ends_with('-');
-    if let Some(label) = host.split('.').find(|label| bad(label)) {
-        return if label.is_empty() {
-            refuse("two dots side by side in a host", "a name between dots has 1 to 63 characters")
-        } else {
-            refuse(
-                format!("`{label}` cannot be a part of a host"),
-                "it has 1 to 63 characters and no `-` at its ends",
-            )
-        };
-    }
-    // `127.1`, `0x7f.1` and `2130706433` are addresses to inet_aton(3) and names to a reader.
-    let last = host.rsplit('.').next().unwrap_or_default();
-    let hexadecimal =
-        last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    if (last.bytes().all(|byte| byte.is_ascii_digit()) || hexadecimal) && host.parse::<Ipv4Addr>().is_err() {
-        return refuse(
-            format!("`{host}` reads as an address, but is none written out"),
-            "write an address as four decimal numbers: `192.0.2.1`",
-        );
-    }
-    Ok(host)
+/// What a text that is no host is told.
+fn no_host<T>(fault: &HostFault) -> Result<T, HostError> {
+    let help = match fault {
+        HostFault::Empty => "write `example.com` or `example.com:443`",
+        HostFault::TooLong => "no such name can exist",
+        HostFault::Character(_) => "a host is letters, digits, `-`, `_` and dots",
+        HostFault::Dots => "a name between dots has 1 to 63 characters",
+        HostFault::Label(_) => "it has 1 to 63 characters and no `-` at its ends",
+        HostFault::HalfAddress(_) => "write an address as four decimal numbers: `192.0.2.1`",
+        HostFault::Zone => "a zone means something on one machine only; leave it out",
+        HostFault::NotV6(_) => "write `[2001:db8::1]`",
+        HostFault::Port(_) => "a port is 1 to 65535, or `*` for any",
+    };
+    refuse(fault.to_string(), help)
 }
 
 /// What no profile may open, whatever else it says: this machine and the places where clouds hand out credentials.
@@ -210,35 +174,21 @@ fn forbidden(pattern: &HostPattern) -> Result<(), HostError> {
         );
     }
     let metadata = ["metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"];
-    let v4 = host.parse::<Ipv4Addr>().ok();
-    let v6 = host
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-        .and_then(|rest| rest.parse::<Ipv6Addr>().ok());
-    let local = v4.is_some_and(|v4| v4.is_loopback() || v4.is_unspecified())
-        || v6.is_some_and(|v6| v6.is_loopback() || v6.is_unspecified());
-    if local {
-        return refuse(
+    let class = match Host::parse(host) {
+        Ok(Host::Address(address)) => address::class(address),
+        _ => metadata.contains(&host).then_some(Class::Metadata),
+    };
+    match class {
+        Some(Class::ThisMachine) => refuse(
             format!("`{host}` is this machine"),
             "a command cannot be let out to the machine it runs on",
-        );
-    }
-    // Alibaba, Azure and Oracle keep theirs outside the link-local range; AWS and Google have unique local ones for IPv6.
-    let known_v4 = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
-    let known_v6 = |v6: Ipv6Addr| {
-        let segments = v6.segments();
-        segments[..2] == [0xfd00, 0xec2] || (segments[..2] == [0xfd20, 0xce] && segments[7] == 0x254)
-    };
-    if metadata.contains(&host)
-        || v4.is_some_and(|v4| v4.is_link_local() || known_v4.contains(&v4.octets()))
-        || v6.is_some_and(|v6| v6.is_unicast_link_local() || known_v6(v6))
-    {
-        return refuse(
+        ),
+        Some(Class::LinkLocal | Class::Metadata) => refuse(
             format!("`{host}` can never be allowed"),
             "link-local addresses and metadata services hand out this machine's credentials",
-        );
+        ),
+        Some(Class::Special) | Some(Class::Private) | None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]
