@@ -17,6 +17,7 @@ pub mod finding;
 pub mod host;
 pub mod lint;
 pub mod manifest;
+pub mod network;
 pub mod pipeline;
 pub mod plan;
 pub mod policy;

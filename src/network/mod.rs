@@ -1,0 +1,137 @@
+//! In: connections of a confined command, and the hosts that its profile admits. Out: connections to those hosts and no others, and what is
+//! to be said of them: a line of the log each, and a refusal that names the line which would admit.
+//!
+//! Blocking, a thread or two for each connection: the bytes only pass through.
+
+use crate::policy::address::Class;
+use crate::policy::host::Target;
+use std::net::{IpAddr, TcpStream};
+use std::time::Duration;
+
+/// How a command came to ask for a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Via {
+    /// HTTP `CONNECT` (RFC 9110, 9.3.6).
+    Connect,
+    /// HTTP with the whole URL as its target (RFC 9112, 3.2.2).
+    Http,
+    /// SOCKS 5 (RFC 1928).
+    Socks,
+    /// It connected to an address that leads here, as if there were no proxy.
+    Capture,
+}
+
+impl Via {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Http => "http",
+            Self::Socks => "socks",
+            Self::Capture => "capture",
+        }
+    }
+}
+
+/// Why a connection was refused, or was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// No line allows it.
+    NotAllowed,
+    /// A line denies it.
+    Denied,
+    /// What was asked for is no host, or no port.
+    BadHost,
+    /// The request is not one that is understood; in a few words, why.
+    BadRequest(&'static str),
+    /// It has no address.
+    Unresolved,
+    /// Every address of it leads where no profile lets a command go.
+    Address(Class),
+    /// One of its addresses is this machine's own.
+    OwnAddress,
+    /// Nobody answered there.
+    Unreachable,
+    /// TLS was begun with another name than the one that was admitted.
+    SniMismatch,
+    /// A request was sent on it for another host than the one that was admitted.
+    HostMismatch,
+    /// As many are open as may be.
+    TooMany,
+    /// Nothing came for too long.
+    TooSlow,
+}
+
+impl Reason {
+    /// The reason as it stands in the log, in a header and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotAllowed => "not-allowed",
+            Self::Denied => "denied",
+            Self::BadHost => "bad-host",
+            Self::BadRequest(_) => "bad-request",
+            Self::Unresolved => "unresolved",
+            Self::Address(class) => class.name(),
+            Self::OwnAddress => "own-address",
+            Self::Unreachable => "unreachable",
+            Self::SniMismatch => "sni-mismatch",
+            Self::HostMismatch => "host-mismatch",
+            Self::TooMany => "too-many-connections",
+            Self::TooSlow => "too-slow",
+        }
+    }
+}
+
+/// A connection that is not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub reason: Reason,
+    /// What was asked for, where that could be read.
+    pub target: Option<Target>,
+    /// The statement that would admit it, or the one that denies it; `None` where no statement would.
+    pub line: Option<String>,
+}
+
+impl Refused {
+    /// A request that names no host that could be admitted.
+    pub fn unread(reason: Reason) -> Self {
+        Self { reason, target: None, line: None }
+    }
+}
+
+/// A connection that was made.
+#[derive(Debug)]
+pub struct Opened {
+    pub stream: TcpStream,
+    pub address: IpAddr,
+}
+
+/// A connection that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    pub via: Via,
+    pub target: Target,
+    pub address: IpAddr,
+    /// The name in the TLS client's first message, where one was seen.
+    pub sni: Option<String>,
+    /// Bytes from the command, and to it.
+    pub up: u64,
+    pub down: u64,
+    pub lasted: Duration,
+    /// Why it was ended, where neither side did.
+    pub why: Option<Reason>,
+}
+
+/// Who decides about hosts, and keeps the record of it.
+pub trait Gate: Sync {
+    /// Admits a target by its name, and only then resolves it, judges its addresses and connects to one of them.
+    ///
+    /// # Errors
+    /// The refusal, which is on record already.
+    fn open(&self, via: Via, target: &Target) -> Result<Opened, Refused>;
+
+    /// Puts a refusal on record that the gate was not asked about.
+    fn refused(&self, via: Via, refused: &Refused);
+
+    /// Puts the end of a connection on record.
+    fn closed(&self, closed: &Closed);
+}
