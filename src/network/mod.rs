@@ -3,6 +3,12 @@
 //!
 //! Blocking, a thread or two for each connection: the bytes only pass through.
 
+mod dial;
+mod dns;
+pub mod gate;
+mod names;
+pub mod record;
+
 use crate::policy::address::Class;
 use crate::policy::host::Target;
 use std::net::{IpAddr, TcpStream};

@@ -38,6 +38,19 @@ pub fn admit<'a>(rules: &'a [NetworkRule], target: &Target) -> HostDecision<'a> 
     }
 }
 
+/// Whether there is a port at which a host would be admitted: only such a name needs an address.
+pub fn could_admit(rules: &[NetworkRule], host: &Host) -> bool {
+    rules.iter().filter(|rule| rule.allow).any(|rule| match rule.pattern.port {
+        Some(port) => admit(rules, &Target::new(host.clone(), port)).allowed,
+        // At any port, so at one that no rule names.
+        None => {
+            let named = |port: &u16| rules.iter().any(|rule| rule.pattern.port == Some(*port));
+            let mut free = (1..=u16::MAX).filter(|port| !named(port));
+            free.next().is_some_and(|port| admit(rules, &Target::new(host.clone(), port)).allowed)
+        }
+    })
+}
+
 fn matches(pattern: &HostPattern, target: &Target) -> bool {
     let same_port = pattern.port.is_none_or(|wanted| wanted == target.port);
     let host = target.host.to_string();
@@ -88,6 +101,20 @@ mod tests {
         ] {
             assert_eq!(decide(&network, host).allowed, allowed, "{host}");
         }
+    }
+
+    #[test]
+    fn a_name_needs_an_address_where_some_port_of_it_is_open() {
+        let rules = [
+            rule(true, false, "a.com", Some(443)),
+            rule(true, true, "b.com", None),
+            rule(false, false, "shut.b.com", None),
+            rule(false, false, "half.b.com", Some(1)),
+            rule(false, false, "a.com", Some(22)),
+        ];
+        let could = |name: &str| could_admit(&rules, &Host::parse(name).unwrap());
+        assert!(could("a.com") && could("x.b.com") && could("half.b.com"));
+        assert!(!could("b.com") && !could("shut.b.com") && !could("c.com"));
     }
 
     #[test]

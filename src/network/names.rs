@@ -1,0 +1,70 @@
+//! Addresses that stand for names inside a sandbox: whoever connects to one asks for its name. They are of a range that no network routes
+//! (RFC 2544), and nothing is looked up to give one.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::{Mutex, PoisonError};
+
+/// 198.18.0.0/15; the first address is not given.
+const FIRST: u32 = u32::from_be_bytes([198, 18, 0, 1]);
+/// How many are given in one run.
+const MOST: usize = 1 << 16;
+
+/// The names that were asked for in a run.
+#[derive(Debug, Default)]
+pub struct Names(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    /// The address of a name, the same each time; `None` where there are too many.
+    pub fn address(&self, name: &str) -> Option<Ipv4Addr> {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = table.numbers.get(name) {
+            return Some(Ipv4Addr::from(FIRST + number));
+        }
+        let number = u32::try_from(table.names.len()).ok().filter(|_| table.names.len() < MOST)?;
+        table.names.push(name.to_owned());
+        table.numbers.insert(name.to_owned(), number);
+        Some(Ipv4Addr::from(FIRST + number))
+    }
+
+    /// The name an address was given for.
+    pub fn name(&self, address: Ipv4Addr) -> Option<String> {
+        let number = u32::from(address).checked_sub(FIRST)?;
+        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        table.names.get(usize::try_from(number).ok()?).cloned()
+    }
+
+    /// Whether an address is of the range, given or not.
+    pub fn holds(address: Ipv4Addr) -> bool {
+        matches!(address.octets(), [198, 18 | 19, ..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_leads_back_to_its_name_and_there_is_an_end_to_them() {
+        let names = Names::default();
+        let first = names.address("example.com").unwrap();
+        assert_eq!(first, Ipv4Addr::new(198, 18, 0, 1));
+        assert_eq!(names.address("example.com"), Some(first));
+        assert_eq!(names.name(first).as_deref(), Some("example.com"));
+        assert_eq!(names.name(Ipv4Addr::new(198, 18, 0, 2)), None);
+        assert_eq!(names.name(Ipv4Addr::new(1, 1, 1, 1)), None);
+        let mut last = first;
+        for number in 1..MOST {
+            last = names.address(&number.to_string()).unwrap();
+        }
+        assert!(Names::holds(last));
+        assert_eq!(names.address("one too many"), None);
+        assert_eq!(names.address("example.com"), Some(first));
+    }
+}
