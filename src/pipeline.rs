@@ -184,7 +184,7 @@ pub fn compile(
     seatbelt_name: &str,
 ) -> Result<Result<Artifact, Finding>, CompileError> {
     let Bound { policy, plan, .. } = bound;
-    if let Some(refusal) = not_yet(policy) {
+    if let Some(refusal) = not_yet(policy, host.system()) {
         return Ok(Err(refusal));
     }
     let seatbelt = match plan.target {
@@ -215,13 +215,13 @@ pub fn compile(
 }
 
 /// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
-fn not_yet(policy: &Policy) -> Option<Finding> {
+fn not_yet(policy: &Policy, system: System) -> Option<Finding> {
     let refuse = |what: &str, help: &str| {
         Finding::new("not-yet-compiled", Severity::Error, what.to_owned()).help(help.to_owned())
     };
-    if let (Network::Only(_), Some(network)) = (policy.network(), &policy.network) {
+    if let (Network::Only(_), Some(network), System::Macos) = (policy.network(), &policy.network, system) {
         let finding = refuse(
-            "`network only` cannot be compiled yet: no wall of this version holds a list of hosts",
+            "`network only` cannot be compiled for macOS yet: no wall of this version holds a list of hosts there",
             "state `network off`, or `network all` where the command may reach every host",
         );
         return Some(finding.at(network.span, "stated here"));

@@ -25,6 +25,17 @@ pub struct Prepared {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+impl Prepared {
+    /// Adds variables that the manifest does not speak of.
+    pub fn add_missing(&mut self, variables: Vec<(&'static str, String)>) {
+        for (name, value) in variables {
+            if !self.environment.iter().any(|(known, _)| known == name) {
+                self.environment.push((name.into(), value.into()));
+            }
+        }
+    }
+}
+
 impl Command {
     /// The program as the user named it.
     pub fn name(&self) -> &OsStr {

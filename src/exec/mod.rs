@@ -6,6 +6,7 @@ mod command;
 mod drift;
 mod hardlinks;
 mod near;
+mod network;
 mod outcome;
 mod pump;
 pub mod record;

@@ -1,7 +1,9 @@
 //! How a run ended, what was seen of it, and what is said about it. The same on every system.
 
 use super::Command;
+use super::network::notes;
 use crate::manifest::Limits;
+use crate::network::record::Summary;
 use crate::policy::LimitKind;
 use crate::sys::Usage;
 use camino::Utf8PathBuf;
@@ -71,6 +73,8 @@ pub struct Observed {
     pub reached: Vec<LimitKind>,
     /// What the command said of a call that failed, in the words of the C library, and the limit that makes such calls fail.
     pub said: Vec<(LimitKind, &'static str)>,
+    /// What became of its connections, where they went through a gateway.
+    pub network: Option<Summary>,
 }
 
 /// How a run ended. `code` is the command's own exit code, 128 + N for signal N, 124 where a limit was reached, 126 and 127 as shells use
@@ -149,6 +153,16 @@ impl Outcome {
         Self::because(code, Cause::NotStarted).noted(format!("cannot run `{name}`: {reason}"), help)
     }
 
+    /// What carried its connections ended before the command did: those that were open were closed, and others could not be made.
+    #[cfg(target_os = "linux")]
+    pub(super) fn gateway_lost(&mut self) {
+        let message = "what carried its connections ended early: after that none could be made".to_owned();
+        let help =
+            "run it again; where nobody killed it, memory has run out, which the log of the kernel tells"
+                .to_owned();
+        self.notes.push(Note { message, help: Some(help) });
+    }
+
     /// Whatever the end was, this counts more.
     pub(super) fn violated(&mut self, violation: Violation, note: Option<Note>) {
         self.code = 125;
@@ -174,6 +188,7 @@ impl Outcome {
                 );
             }
         }
+        outcome.notes.extend(observed.network.iter().flat_map(notes));
         Self { observed, ..outcome }
     }
 

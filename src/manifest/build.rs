@@ -2,8 +2,8 @@
 
 use super::text::hex;
 use super::{
-    CacheLine, Environment, File, Limits, Link, Manifest, ManifestRule, Network, Protected, Root, SCHEMA,
-    SeatbeltRule, Skipped, Source, Tool,
+    CacheLine, Environment, File, HostRule, Limits, Link, Manifest, ManifestRule, Network, Protected, Root,
+    SCHEMA, SeatbeltRule, Skipped, Source, Tool,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
@@ -85,9 +85,10 @@ pub fn build(
             .collect(),
         network: match plan.network {
             policy::Network::All => Network::All,
-            // `only` never gets here: the pipeline refuses to compile it.
-            policy::Network::Off | policy::Network::Only(_) => Network::Off,
+            policy::Network::Off => Network::Off,
+            policy::Network::Only(_) => Network::Only,
         },
+        hosts: hosts(policy, plan, sources),
         ipc: plan.ipc,
         needs: plan.needs.clone(),
         seatbelt_rules: plan
@@ -158,6 +159,21 @@ fn losses(plan: &Plan, policy: &Policy, sources: &Sources) -> Vec<String> {
 
 fn source(name: &str, text: &str) -> Source {
     Source { name: name.into(), digest: format!("sha256:{}", hex(&Sha256::digest(text.as_bytes()))) }
+}
+
+/// In one order, whatever the order of the statements.
+fn hosts(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<HostRule> {
+    let policy::Network::Only(rules) = &plan.network else { return Vec::new() };
+    let mut hosts: Vec<HostRule> = rules
+        .iter()
+        .map(|rule| HostRule {
+            allow: rule.allow,
+            host: rule.pattern.to_string(),
+            from: sources.stable_place(policy.name.span.file, rule.span),
+        })
+        .collect();
+    hosts.sort_by(|a, b| (!a.allow, &a.host, &a.from).cmp(&(!b.allow, &b.host, &b.from)));
+    hosts
 }
 
 fn limits(plan: &Plan) -> Limits {

@@ -48,6 +48,9 @@ pub struct Manifest {
     /// What is more closed than the root it lies in.
     pub protected: Vec<Protected>,
     pub network: Network,
+    /// The hosts of `network: only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRule>,
     pub ipc: Ipc,
     pub needs: Vec<String>,
     /// What `seatbelt` statements open or close beyond paths and on them, as it stands in the `.sb`.
@@ -114,6 +117,18 @@ pub struct Protected {
 pub enum Network {
     Off,
     All,
+    /// Only [`Manifest::hosts`].
+    Only,
+}
+
+/// A host that may be reached, or may not although another line says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostRule {
+    pub allow: bool,
+    /// As a profile has it, with its port: `*.example.com:443`.
+    pub host: String,
+    pub from: String,
 }
 
 /// Base units as their field names say. Absent means no limit.

@@ -53,7 +53,9 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
     let listeners: Vec<&TcpListener> = captures.iter().chain([&proxy]).collect();
     loop {
         let mut fds = vec![PollFd::from_borrowed_fd(inside, PollFlags::empty())];
-        fds.extend(listeners.iter().map(|listener| PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)));
+        fds.extend(
+            listeners.iter().map(|listener| PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)),
+        );
         match poll(&mut fds, None) {
             Err(Errno::INTR) => continue,
             polled => polled?,
@@ -91,13 +93,7 @@ impl Drop for Place {
     }
 }
 
-fn admit(
-    stream: TcpStream,
-    is_proxy: bool,
-    keeper: &Arc<Keeper>,
-    names: &Names,
-    open: &Arc<AtomicUsize>,
-) {
+fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, names: &Names, open: &Arc<AtomicUsize>) {
     let via = if is_proxy { Via::Connect } else { Via::Capture };
     let taken = open.fetch_add(1, Ordering::AcqRel);
     let place = Place(Arc::clone(open));

@@ -3,9 +3,11 @@
 //!
 //! Blocking, a thread or two for each connection: the bytes only pass through.
 
+pub mod connection;
 mod dial;
 mod dns;
 pub mod gate;
+pub mod listen;
 mod names;
 pub mod record;
 

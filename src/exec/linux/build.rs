@@ -50,6 +50,8 @@ pub struct Settings {
     pub pid_max: Option<u64>,
     /// A file to put into a private directory, by its absolute path, and its text.
     pub left: Option<(Utf8PathBuf, String)>,
+    /// Files that take the place of those of this machine, and their text. Read-only.
+    pub own: Vec<(Utf8PathBuf, String)>,
 }
 
 /// What others need of the new root.
@@ -65,6 +67,7 @@ pub struct Built {
 pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let (top, masks) = first_mounts(layout.listed)?;
+    let own = own(&settings.own).at(Stage::Mount, "own files")?;
     let mut builder = Builder {
         top,
         settings,
@@ -73,10 +76,12 @@ pub fn build(layout: &Layout, settings: Settings) -> Result<Built, Failure> {
         built: Built::default(),
         foreign: None,
         near: None,
+        own,
     };
     for step in &layout.steps {
         builder.perform(step)?;
     }
+    builder.put_own()?;
     for cover in &builder.covers {
         mount_setattr(cover, attribute::RDONLY, false).at(Stage::Mount, "cover")?;
     }
@@ -110,6 +115,8 @@ struct Builder {
     foreign: Option<Utf8PathBuf>,
     /// A directory of the new root that was looked up last, by its path.
     near: Option<(String, OwnedFd)>,
+    /// Holds our own files, by their number.
+    own: Option<OwnedFd>,
 }
 
 impl Builder {
@@ -262,6 +269,28 @@ impl Builder {
         Ok(())
     }
 
+    /// Puts our own files over those of this machine, or where they would be.
+    fn put_own(&mut self) -> Result<(), Failure> {
+        let Some(own) = self.own.take() else { return Ok(()) };
+        self.near = None;
+        let paths: Vec<Utf8PathBuf> = self.settings.own.iter().map(|(path, _)| path.clone()).collect();
+        for (number, path) in paths.iter().enumerate() {
+            let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let file = open_tree(&own, number.to_string(), clone).at(Stage::Mount, path)?;
+            let target = match self.target(path) {
+                Err(Errno::NOENT) => {
+                    self.make(path, |parent, name| {
+                        mknodat(parent, name, FileType::RegularFile, Mode::RUSR, 0)
+                    })?;
+                    self.target(path)
+                }
+                target => target,
+            };
+            put(&file, target.at(Stage::Target, path)?).at(Stage::Mount, path)?;
+        }
+        Ok(())
+    }
+
     /// Opens a path of the new root, following no symlink and leaving it by no other way. Many lie in the same directory, which is
     /// looked up once: what lies in it is mounted after it, and nothing is mounted on it any more.
     fn target(&mut self, path: &Utf8Path) -> rustix::io::Result<OwnedFd> {
@@ -377,6 +406,20 @@ fn tmpfs(mode: &str, bytes: Option<u64>) -> rustix::io::Result<OwnedFd> {
     let mut options = vec![("mode", mode)];
     options.extend(size.as_deref().map(|size| ("size", size)));
     mount_of("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+/// A read-only file system with files of these texts, by their number.
+fn own(files: &[(Utf8PathBuf, String)]) -> rustix::io::Result<Option<OwnedFd>> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let own = tmpfs("755", None)?;
+    for (number, (_, text)) in files.iter().enumerate() {
+        leave(&own, number.to_string().as_str().into(), text)?;
+    }
+    mount_setattr(&own, attribute::RDONLY, false)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    Ok(Some(own))
 }
 
 /// A read-only file system with the two things that masks are made of.

@@ -181,9 +181,43 @@ pub fn limit(limits: &Limits, open_files: Option<u64>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What looking up a name reads (nsswitch.conf(5)): its settings, and the libraries that are loaded for them.
+const NAME_LOOKUP: [&str; 9] =
+    ["/etc", "/usr", "/lib", "/lib32", "/lib64", "/nix/store", "/run", "/var/lib/sss", "/proc/sys/net"];
+
+/// Restricts a process that only carries connections: it reads what looking up a name takes, and writes and runs nothing.
+pub fn restrict_gateway() -> Result<(), Failure> {
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V2))
+        .and_then(|ruleset| {
+            ruleset.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(ABI::V7))
+        })
+        .and_then(|ruleset| ruleset.scope(Scope::Signal))
+        .and_then(|ruleset| ruleset.create())
+        .map_err(|error| refused(&error))?;
+    for path in NAME_LOOKUP {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        // What this machine lacks needs no right.
+        if let Ok(place) = rustix::fs::open(path, flags, Mode::empty()) {
+            grant(&mut ruleset, place, AccessFs::ReadFile | AccessFs::ReadDir)?;
+        }
+    }
+    ruleset.restrict_self().map(drop).map_err(|error| refused(&error))
+}
+
+/// Loads the filter of a process that only carries connections.
+pub fn filter_gateway() -> Result<(), Failure> {
+    load(super::seccomp::gateway_filter())
+}
+
 /// Loads the system call filter.
 pub fn filter(network: Network) -> Result<(), Failure> {
-    let Some(program) = super::seccomp::filter(network) else {
+    load(super::seccomp::filter(network))
+}
+
+fn load(program: Option<Vec<seccompiler::sock_filter>>) -> Result<(), Failure> {
+    let Some(program) = program else {
         return Err(Failure::new(Stage::Filter, Errno::NOSYS, std::env::consts::ARCH));
     };
     seccompiler::apply_filter(&program).map_err(|error| {

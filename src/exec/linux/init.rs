@@ -3,6 +3,7 @@
 use super::attend::Attendance;
 use super::build::{Settings, build};
 use super::confine;
+use super::doors;
 use super::layout::Layout;
 use super::link::{Link, Notice};
 use super::report::{Failure, Stage, Staged};
@@ -28,6 +29,8 @@ pub struct Init<'a> {
     /// What the caller's limit on open files was, where it was raised for this program's own.
     pub open_files: Option<u64>,
     pub network: Network,
+    /// Where `network` has only some hosts: who carries its connections, and the ports at which they are taken.
+    pub gateway: Option<(OwnedFd, Vec<u16>)>,
     /// Where the program may be: tried in this order.
     pub programs: Vec<PathBuf>,
     /// The name it is called by, then its arguments.
@@ -63,7 +66,8 @@ impl Init<'_> {
         match started {
             Ok((command, terminal)) => {
                 // What is kept open here would seem to be in use to those who wait for its end.
-                let kept = [Some(self.link.as_fd()), terminal.as_ref().map(AsFd::as_fd)];
+                let gateway = self.gateway.as_ref().map(|(gateway, _)| gateway.as_fd());
+                let kept = [Some(self.link.as_fd()), terminal.as_ref().map(AsFd::as_fd), gateway];
                 let _ = close_all_but(&kept.into_iter().flatten().collect::<Vec<_>>());
                 let processes_limited = self.limits.processes.is_some();
                 let link = self.link;
@@ -80,6 +84,9 @@ impl Init<'_> {
     fn start(&self, uid: u32, gid: u32) -> Result<(Pid, Option<OwnedFd>), Failure> {
         self.die_with_supervisor()?;
         map_user(uid, gid)?;
+        if let Some((gateway, ports)) = &self.gateway {
+            doors::open(ports, gateway)?;
+        }
         let built = build(self.layout, self.settings.clone())?;
         for space in built.spaces {
             self.link.tell(&Notice::Space(space)).at(Stage::Streams, "sendmsg")?;

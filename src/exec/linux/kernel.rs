@@ -200,6 +200,7 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Source | Stage::Changed => "opening",
         Stage::Target => "making a mount point at",
         Stage::Setting => "setting",
+        Stage::Network => "making a network:",
         Stage::Pivot => "entering the new root,",
         Stage::Privileges => "giving up",
         Stage::Landlock | Stage::Filter => "restricting",

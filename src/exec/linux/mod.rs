@@ -5,10 +5,13 @@ pub mod apart;
 mod attend;
 mod build;
 mod confine;
+mod doors;
+mod gateway;
 mod init;
 mod kernel;
 pub mod layout;
 mod link;
+mod netlink;
 mod placeholders;
 mod quarantine;
 mod report;
@@ -29,6 +32,7 @@ use crate::plan::{
 use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, is_ignored, namespace};
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
+use gateway::{Gateway, Orders};
 use init::{Init, Streams};
 use kernel::Advice;
 use layout::{Kind, Layout};
@@ -36,6 +40,7 @@ use link::Link;
 use placeholders::{Left, Placeholders, StandIn};
 use quarantine::{Place, planted, quarantine};
 use report::{Failure, Stage};
+use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
@@ -66,7 +71,10 @@ pub fn run(
     command: &Command,
     rules: &[Rule],
 ) -> Result<Outcome, Refusal> {
-    let prepared = command.prepare(manifest)?;
+    let mut prepared = command.prepare(manifest)?;
+    if manifest.network == Network::Only {
+        prepared.add_missing(super::network::environment(doors::PROXY));
+    }
     let open_files = confine::raise_open_files();
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.
     default_disposition(libc::SIGCHLD);
@@ -104,6 +112,9 @@ pub fn run(
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
     let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
+    let gateway = gateway(manifest)?;
+    let (gateway, to_gateway) =
+        gateway.map_or((None, None), |(gateway, ports, to)| (Some(gateway), Some((to, ports))));
 
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
     let (link, inside) = Link::pair().map_err(Refusal::system("cannot make a socket"))?;
@@ -116,6 +127,7 @@ pub fn run(
         limits: manifest.limits,
         open_files,
         network: manifest.network,
+        gateway: to_gateway,
         programs: prepared.programs,
         arguments: prepared.arguments,
         environment: prepared.environment,
@@ -152,8 +164,17 @@ pub fn run(
     if let (Some(mut lent), true) = (lent, end.was_killed()) {
         lent.restore();
     }
-    let observed = Observed { output_bytes: observed.output_bytes.filter(|_| all), ..observed };
+    let connections = gateway.map(Gateway::finish);
+    let lost = matches!(connections, Some(None));
+    let observed = Observed {
+        output_bytes: observed.output_bytes.filter(|_| all),
+        network: connections.flatten(),
+        ..observed
+    };
     let mut outcome = outcome(end, command, &absent)?.concluded(&manifest.limits, observed);
+    if lost {
+        outcome.gateway_lost();
+    }
     for absent in absent.iter().filter(|absent| absent.was_made()) {
         let (violation, note) = quarantine(&absent.path, absent.place, "look at it, and delete it");
         outcome.violated(violation, Some(note));
@@ -252,7 +273,7 @@ pub fn no_path_resolution(error: &io::Error) -> Refusal {
 
 fn namespaces(network: Network) -> u64 {
     use namespace::{CGROUP, IPC, MOUNT, NET, PID, USER, UTS};
-    let net = if network == Network::Off { NET } else { 0 };
+    let net = if network == Network::All { 0 } else { NET };
     USER | MOUNT | PID | IPC | UTS | CGROUP | net
 }
 
@@ -312,10 +333,43 @@ fn kind(path: &Utf8Path, near: &mut Near, held: &HashSet<&str>) -> Result<Kind, 
     })
 }
 
+/// Starts what carries connections, where there are hosts to connect to; with the ports at which they are taken, and what pid 1 is to keep.
+fn gateway(manifest: &Manifest) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, Refusal> {
+    if manifest.network != Network::Only {
+        return Ok(None);
+    }
+    let rules = super::network::rules(manifest)?;
+    let ports = doors::ports(&rules);
+    if ports.len() > doors::MOST_PORTS {
+        return Err(Refusal::Manifest(format!("it names more than {} ports", doors::MOST_PORTS)));
+    }
+    let run = format!("{}", std::process::id());
+    let (gateway, to) = Gateway::start(Orders { rules, log: None, run })
+        .map_err(Refusal::system("cannot start what carries connections"))?;
+    Ok(Some((gateway, ports, to)))
+}
+
+/// The files by which programs look up names, as they are to be in a network of its own; at the places where those of this machine are.
+fn own_files(network: Network) -> Vec<(Utf8PathBuf, String)> {
+    if network != Network::Only {
+        return Vec::new();
+    }
+    let sources = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
+    super::network::files(&sources)
+        .into_iter()
+        .map(|(name, text)| {
+            let path = Utf8PathBuf::from(name);
+            // A link leads to where the layout mounts what it stands for.
+            (path.canonicalize_utf8().unwrap_or(path), text)
+        })
+        .collect()
+}
+
 fn settings(manifest: &Manifest, layout: &Layout, stand_ins: &[StandIn]) -> Result<Settings, Refusal> {
     let pid_max = pid_max(manifest.limits.processes, layout)?;
     let scratch_bytes = manifest.limits.temporary_space_bytes;
-    Ok(Settings { scratch_bytes, pid_max, left: ignored_by_git(manifest, stand_ins) })
+    let own = own_files(manifest.network);
+    Ok(Settings { scratch_bytes, pid_max, left: ignored_by_git(manifest, stand_ins), own })
 }
 
 /// The file of patterns that git reads where no configuration names one (gitignore(5)), with the directories that stand for missing

@@ -20,6 +20,8 @@ pub enum Stage {
     Proc,
     /// A setting below /proc/sys.
     Setting,
+    /// Making the network of its own.
+    Network,
     Pivot,
     Privileges,
     Landlock,
@@ -40,7 +42,7 @@ pub enum Stage {
     Held,
 }
 
-const STAGES: [Stage; 21] = [
+const STAGES: [Stage; 22] = [
     Stage::User,
     Stage::FirstMount,
     Stage::Source,
@@ -49,6 +51,7 @@ const STAGES: [Stage; 21] = [
     Stage::Mount,
     Stage::Proc,
     Stage::Setting,
+    Stage::Network,
     Stage::Pivot,
     Stage::Privileges,
     Stage::Landlock,

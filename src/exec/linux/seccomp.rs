@@ -197,22 +197,39 @@ fn actions(network: Network) -> Vec<(i64, Action)> {
             libc::SYS_socket,
             match network {
                 Network::Off => DENIED,
-                Network::All => INTERNET,
+                Network::All | Network::Only => INTERNET,
             },
         ),
     ]);
     actions
 }
 
+/// What carries connections runs no program, and has no part in any other process.
+fn gateway_actions() -> Vec<(i64, Action)> {
+    let mut actions = actions(Network::All);
+    let own =
+        [libc::SYS_execve, libc::SYS_execveat, libc::SYS_kill, libc::SYS_tkill, libc::SYS_pidfd_send_signal];
+    actions.extend(own.map(|number| (number, DENIED)));
+    // It asks the name services of the host, which are behind sockets of every kind.
+    actions.retain(|(number, _)| ![libc::SYS_socket, libc::SYS_socketpair].contains(number));
+    actions
+}
+
+/// The filter of the gateway.
+pub fn gateway_filter() -> Option<Vec<sock_filter>> {
+    Some(compile(ARCHITECTURE?, LAST_KNOWN, &gateway_actions()))
+}
+
+/// linux/audit.h
+const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xC000_003E)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xC000_00B7)
+} else {
+    None
+};
+
 /// The filter for this machine's architecture, or `None` where there is none.
 pub fn filter(network: Network) -> Option<Vec<sock_filter>> {
-    /// linux/audit.h
-    const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
-        Some(0xC000_003E)
-    } else if cfg!(target_arch = "aarch64") {
-        Some(0xC000_00B7)
-    } else {
-        None
-    };
     Some(compile(ARCHITECTURE?, LAST_KNOWN, &actions(network)))
 }

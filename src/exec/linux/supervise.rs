@@ -171,6 +171,7 @@ impl Sandbox {
             reached.push(LimitKind::Processes);
         }
         Observed {
+            network: None,
             usage: usage_of_children(),
             output_bytes: Some(self.pumps.passed()),
             reached,

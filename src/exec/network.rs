@@ -1,0 +1,124 @@
+//! What a command needs to be told where it can only reach some hosts. The same on every system.
+
+use super::{Note, Refusal};
+use crate::manifest::Manifest;
+use crate::network::record::{RefusedHost, Summary};
+use crate::policy::NetworkRule;
+use crate::resolve::parse_host;
+use crate::source::{Sources, Span};
+
+/// How many refusals are said; the log and the record have all of them.
+const SAID: usize = 5;
+
+/// The hosts of a manifest, as the decision takes them.
+///
+/// # Errors
+/// A host that no profile can have stated.
+pub fn rules(manifest: &Manifest) -> Result<Vec<NetworkRule>, Refusal> {
+    // They stand in no source here.
+    let span = Span::new(Sources::new().add("manifest", None, ""), 0..0);
+    let rule = |rule: &crate::manifest::HostRule| {
+        let pattern = parse_host(&rule.host, rule.allow)
+            .map_err(|error| Refusal::Manifest(format!("`{}`: {}", rule.host, error.message)))?;
+        Ok(NetworkRule { allow: rule.allow, pattern, span })
+    };
+    manifest.hosts.iter().map(rule).collect()
+}
+
+/// The variables by which programs find a proxy (measured with 22 clients: a `socks5h` URL in `ALL_PROXY` breaks some, a private range in
+/// `NO_PROXY` has them try what cannot be reached).
+pub fn environment(proxy: std::net::SocketAddr) -> Vec<(&'static str, String)> {
+    let url = format!("http://{proxy}");
+    let mut variables: Vec<(&'static str, String)> =
+        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "grpc_proxy"]
+            .map(|name| (name, url.clone()))
+            .into();
+    let direct = "localhost,127.0.0.1,::1";
+    variables.extend(["NO_PROXY", "no_proxy"].map(|name| (name, direct.to_owned())));
+    // Node 22.21 and newer, and Electron's downloader, take no notice of the others without these.
+    variables.extend(["NODE_USE_ENV_PROXY", "ELECTRON_GET_USE_PROXY"].map(|name| (name, "1".to_owned())));
+    variables
+}
+
+/// The files by which programs look up names (resolv.conf(5), hosts(5), nsswitch.conf(5)) where the only name server is inside; `sources`
+/// is what this machine has for the last.
+pub fn files(sources: &str) -> [(&'static str, String); 3] {
+    let mut kept: String = sources
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("hosts:"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    // Other sources ask services outside, or wait for them.
+    kept.push_str("hosts: files dns\n");
+    [
+        ("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:5 attempts:1\n".to_owned()),
+        ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n".to_owned()),
+        ("/etc/nsswitch.conf", kept),
+    ]
+}
+
+/// What is said in the end of connections that were refused: programs hide what they are told.
+pub fn notes(summary: &Summary) -> Vec<Note> {
+    let mut notes: Vec<Note> = summary.refused.iter().take(SAID).map(note).collect();
+    if let Some(more) = summary.refused.len().checked_sub(SAID).filter(|more| *more > 0) {
+        let hosts = if more == 1 { "host was" } else { "hosts were" };
+        let message = format!("{more} more {hosts} refused");
+        let help = "`--report FILE` and `--network-log FILE` have all of them".to_owned();
+        notes.push(Note { message, help: Some(help) });
+    }
+    notes
+}
+
+fn note(refused: &RefusedHost) -> Note {
+    let RefusedHost { host, reason, line, times } = refused;
+    let times = if *times == 1 { String::new() } else { format!(", {times} times") };
+    let host = if host == "?" { "a request".to_owned() } else { format!("`{host}`") };
+    let message = format!("refused: {host} ({reason}{times})");
+    let help = match (reason.as_str(), line) {
+        ("not-allowed", Some(line)) => format!("`{line}` in `network only` would admit it"),
+        ("denied", Some(line)) => format!("`{line}` in `network only` denies it"),
+        (
+            "private-address" | "own-address" | "this-machine" | "link-local-address" | "metadata-address",
+            _,
+        ) => "its addresses are this machine's, or inside a private network, and no name opens those"
+            .to_owned(),
+        ("sni-mismatch" | "host-mismatch", _) => {
+            "on a connection to one host the command asked for another".to_owned()
+        }
+        ("unresolved", _) => "the name has no address that this machine can find".to_owned(),
+        ("unreachable" | "too-slow", _) => "nobody answers there".to_owned(),
+        _ => "`--network-log FILE` has a line for each request".to_owned(),
+    };
+    Note { message, help: Some(help) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_only_asked_for_inside() {
+        let [resolv, hosts, sources] = files("passwd: files systemd\n hosts: files mymachines resolve dns\n");
+        assert!(resolv.1.starts_with("nameserver 127.0.0.1\n") && hosts.1.contains("::1 localhost"));
+        assert_eq!(sources.1, "passwd: files systemd\nhosts: files dns\n");
+    }
+
+    #[test]
+    fn a_refusal_says_which_line_would_admit_and_the_rest_is_counted() {
+        let refused = |number: usize| RefusedHost {
+            host: format!("{number}.example.com:443"),
+            reason: "not-allowed".into(),
+            line: Some(format!("allow \"{number}.example.com\"")),
+            times: 2,
+        };
+        let summary = Summary { connections: 0, refusals: 14, refused: (0..7).map(refused).collect() };
+        let notes = notes(&summary);
+        assert_eq!(notes.len(), SAID + 1);
+        assert_eq!(notes[0].message, "refused: `0.example.com:443` (not-allowed, 2 times)");
+        assert_eq!(
+            notes[0].help.as_deref(),
+            Some("`allow \"0.example.com\"` in `network only` would admit it")
+        );
+        assert_eq!(notes[5].message, "2 more hosts were refused");
+    }
+}
