@@ -136,7 +136,8 @@ pub fn run(
     }
     sandbox.pass_on(pumps);
     // Without a terminal of its own the command may leave this one in any mode when it is killed.
-    let lent = if outer.is_none() { Outer::any() } else { None };
+    // In the background its modes are those of the shell, which looks after them itself.
+    let lent = if outer.is_none() { Outer::any().filter(Outer::is_in_front) } else { None };
     if let Some(outer) = outer {
         sandbox.at(outer);
     }

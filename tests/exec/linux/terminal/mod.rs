@@ -12,8 +12,8 @@ use crate::suite::Scenario;
 use crate::world::{PROGRAMS, shell_path};
 use palisade::plan::{OriginKind, Scope};
 use rustix::fs::{Mode, OFlags, fstat};
-use rustix::process::Signal;
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetpgrp, tcsetwinsize};
 use screen::{Screen, in_shell, inner_shell, waiting};
 use std::fs;
 use std::thread::sleep;
@@ -57,7 +57,13 @@ pub fn inside(what: &str) {
             println!("size {}", tcgetwinsize(&tty).unwrap().ws_row);
         }
         "name" => println!("name {:?}", rustix::termios::ttyname(stdin, Vec::new())),
-        other => panic!("{other}"),
+        // As a shell does with a job that runs anyway: without a word to it.
+        other => {
+            let job = other.strip_prefix("front:").and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+            let job = job.unwrap_or_else(|| panic!("{other}"));
+            tcsetpgrp(stdin, job).unwrap();
+            waitpid(Some(job), WaitOptions::empty()).unwrap();
+        }
     }
 }
 
