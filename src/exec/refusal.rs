@@ -29,6 +29,9 @@ pub enum Refusal {
     Changed(String),
     #[error("protected file `{path}` has {links} hard links; another name may expose it")]
     HardLinks { path: Utf8PathBuf, links: u64 },
+    /// A mount of the host shows what is protected.
+    #[error("protected path `{path}` is also `{name}`, which is not protected, by the mount at `{mount}`")]
+    Mounted { path: Utf8PathBuf, name: Utf8PathBuf, mount: Utf8PathBuf },
     #[error("`{path}` cannot be examined: {error}")]
     Unexamined { path: Utf8PathBuf, error: io::Error },
     #[error("`{path}` is missing and cannot be kept from being created: {error}")]
@@ -90,6 +93,9 @@ impl Refusal {
             Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
             Self::HardLinks { path, .. } => {
                 format!("break the link: `cp -p {path} {path}.x && mv {path}.x {path}`")
+            }
+            Self::Mounted { mount, .. } => {
+                format!("unmount it (`umount {mount}`), or protect the other name as well and {compile}")
             }
             Self::Unexamined { .. } => "give yourself the right to read it, or move it out of the root".into(),
             Self::Placeholder { .. } => {

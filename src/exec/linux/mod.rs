@@ -97,6 +97,7 @@ pub fn run(
     let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(watched))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
+    super::mounts::check(manifest, rules)?;
     let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
 
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;

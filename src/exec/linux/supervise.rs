@@ -231,10 +231,11 @@ impl Sandbox {
         let left = self.deadline.filter(|_| self.ended.is_none());
         let left = left.map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()));
         let look = (self.is_behind() && self.ended.is_none()).then_some(LOOK_AHEAD);
-        let timeout = left.into_iter().chain(look).min().map(|wait| Timespec {
-            tv_sec: wait.as_secs() as i64,
-            tv_nsec: i64::from(wait.subsec_nanos()),
-        });
+        let timeout = left
+            .into_iter()
+            .chain(look)
+            .min()
+            .map(|wait| Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) });
         match poll(&mut fds, timeout.as_ref()) {
             Err(Errno::INTR) => return Ok(Vec::new()),
             polled => polled?,

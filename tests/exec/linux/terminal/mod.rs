@@ -13,7 +13,9 @@ use crate::world::{PROGRAMS, shell_path};
 use palisade::plan::{OriginKind, Scope};
 use rustix::fs::{Mode, OFlags, fstat};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetpgrp, tcsetwinsize};
+use rustix::termios::{
+    OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetpgrp, tcsetwinsize,
+};
 use screen::{Screen, in_shell, inner_shell, waiting};
 use std::fs;
 use std::thread::sleep;
