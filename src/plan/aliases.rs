@@ -68,6 +68,24 @@ pub fn aliases<'a>(
     found
 }
 
+/// Every name that a path has by what is mounted, its own first.
+pub fn names(mounts: &[Mount], path: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut names = vec![path.to_path_buf()];
+    let Some(mount) = holder(mounts, path) else { return names };
+    let Ok(below) = path.strip_prefix(&mount.place) else { return names };
+    let area = Area { mount, inside: joined(&mount.root, below), path };
+    for other in mounts.iter().filter(|other| other.device == mount.device) {
+        if let Some((shown, name)) = seen(&area, other)
+            && shown == path
+            && holder(mounts, &name).is_some_and(|holder| holder.place == other.place)
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Where a path is within file systems: on the mount that it lies on, and on those below it.
 fn areas<'a>(mounts: &'a [Mount], path: &'a Utf8Path) -> Vec<Area<'a>> {
     let own = holder(mounts, path).and_then(|mount| {
@@ -197,6 +215,15 @@ mod tests {
         // Something else is mounted over the place.
         let over = [root.clone(), mount("/h/work/x", "8:1", "/h"), mount("/h/work/x/.ssh", "0:9", "/")];
         assert!(!found(&over).iter().any(|it| it.contains(".ssh")), "{:?}", found(&over));
+    }
+
+    #[test]
+    fn a_path_has_a_name_on_every_mount_that_shows_it() {
+        let mounts = [mount("/", "8:1", "/"), mount("/h/work/x", "8:1", "/srv"), mount("/m", "8:2", "/")];
+        assert_eq!(names(&mounts, "/srv/a".into()), ["/srv/a", "/h/work/x/a"]);
+        assert_eq!(names(&mounts, "/h/work/x/a".into()), ["/h/work/x/a", "/srv/a"]);
+        assert_eq!(names(&mounts, "/m/a".into()), ["/m/a"]);
+        assert_eq!(names(&[], "/m/a".into()), ["/m/a"]);
     }
 
     #[test]

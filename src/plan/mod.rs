@@ -10,7 +10,7 @@ pub mod question;
 pub mod rule;
 pub mod seatbelt;
 
-pub use aliases::{Alias, aliases};
+pub use aliases::{Alias, aliases, names};
 pub use decide::{Decider, Decision, Spelling};
 pub use operation::{Operation, Operations};
 pub use rule::{Effect, Origin, OriginKind, Rule, Scope};

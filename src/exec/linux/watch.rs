@@ -34,9 +34,7 @@ impl Watch {
         let parents: BTreeSet<&Utf8Path> = paths.iter().filter_map(|path| path.parent()).collect();
         let mut directories = Vec::with_capacity(parents.len());
         for parent in parents {
-            let directory =
-                watch(parent).map_err(|error| Refusal::Watch { path: parent.to_path_buf(), error })?;
-            directories.push(directory);
+            directories.push(watch(parent).map_err(|error| unwatched(parent, &paths, error))?);
         }
         let paths = paths.into_iter().map(|path| (identity(&path), path));
         Ok(Self {
@@ -67,6 +65,17 @@ impl Watch {
         let changed = |(path, seen): &&(Utf8PathBuf, Option<(u64, u64)>)| identity(path) != *seen;
         self.paths.iter().find(changed).map(|(path, _)| path.as_path())
     }
+}
+
+/// Why a directory cannot be watched: where it has gone, that is what has changed since the profile was compiled.
+fn unwatched(directory: &Utf8Path, paths: &[Utf8PathBuf], error: io::Error) -> Refusal {
+    let how = match error.raw_os_error() {
+        Some(libc::ENOENT) => "its directory was removed or renamed",
+        Some(libc::ENOTDIR | libc::ELOOP) => "something else stands where its directory was",
+        _ => return Refusal::Watch { path: directory.to_path_buf(), error },
+    };
+    let path = paths.iter().find(|path| path.parent() == Some(directory));
+    Refusal::ProtectedChanged { path: path.map_or_else(|| directory.to_path_buf(), Clone::clone), how }
 }
 
 fn watch(directory: &Utf8Path) -> io::Result<OwnedFd> {

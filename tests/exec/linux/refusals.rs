@@ -76,6 +76,30 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "a protected path whose directory was renamed has changed since it was compiled",
+        run: |world| {
+            let (directory, old) = (world.place.rw("module"), world.place.rw("module.old"));
+            fs::create_dir(&directory).unwrap();
+            world.protect(&directory.join("commondir"), Protection::Guarded, Presence::Absent);
+            assert_eq!(world.shell("exit 0").status.code(), Some(0));
+            fs::rename(&directory, &old).unwrap();
+            let refused = |why: &str| {
+                let output = world.shell("echo ran");
+                assert_eq!(
+                    (output.status.code(), output.stdout.as_slice()),
+                    (Some(125), &b""[..]),
+                    "{}",
+                    show(&output)
+                );
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(errors.contains(why) && errors.contains("run `palisade compile` again"), "{errors}");
+            };
+            refused("has changed since it was compiled: its directory was removed or renamed");
+            std::os::unix::fs::symlink(&old, &directory).unwrap();
+            refused("has changed since it was compiled: something else stands where its directory was");
+        },
+    },
+    Scenario {
         name: "what a killed run left behind is cleaned up by the next",
         run: |world| {
             world.protect(&world.place.rw(".vscode"), Protection::Guarded, Presence::Missing);
