@@ -51,7 +51,7 @@ pub const SCENARIOS: &[Scenario] = &[
                 refused(world, written(by).as_bytes(), &says, by);
                 world.write("agent.manifest.yaml", &written(by));
                 world.exec("echo ran").helps("use the version of palisade that compiled it");
-                let ran = world.ran(&["compile", "--check", "agent.palisade"]);
+                let ran = world.ran(&["compile", "--check", world.path("agent.palisade").as_str()]);
                 assert!(
                     ran.code == Some(1) && ran.err.contains(&says) && ran.err.contains("use that version"),
                     "{ran:?}"

@@ -78,11 +78,12 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "a protected path whose directory was renamed has changed since it was compiled",
         run: |world| {
-            let (directory, old) = (world.place.rw("module"), world.place.rw("module.old"));
-            fs::create_dir(&directory).unwrap();
+            let (top, old) = (world.place.rw("module"), world.place.rw("module.old"));
+            let directory = top.join("deep");
+            fs::create_dir_all(&directory).unwrap();
             world.protect(&directory.join("commondir"), Protection::Guarded, Presence::Absent);
             assert_eq!(world.shell("exit 0").status.code(), Some(0));
-            fs::rename(&directory, &old).unwrap();
+            fs::rename(&top, &old).unwrap();
             let refused = |why: &str| {
                 let output = world.shell("echo ran");
                 assert_eq!(
@@ -95,7 +96,8 @@ pub const SCENARIOS: &[Scenario] = &[
                 assert!(errors.contains(why) && errors.contains("run `palisade compile` again"), "{errors}");
             };
             refused("has changed since it was compiled: its directory was removed or renamed");
-            std::os::unix::fs::symlink(&old, &directory).unwrap();
+            fs::create_dir(&top).unwrap();
+            fs::write(&directory, "").unwrap();
             refused("has changed since it was compiled: something else stands where its directory was");
         },
     },

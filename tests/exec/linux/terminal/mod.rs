@@ -184,6 +184,23 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "what palisade says at a terminal is wrapped, but for what is to be copied",
+        run: |world| {
+            fs::hard_link(world.place.rw(".env"), world.place.rw("other name")).unwrap();
+            let mut screen = Screen::line(world, "echo ran");
+            assert_eq!(screen.end().code(), Some(125), "{}", screen.text);
+            let lines: Vec<&str> = screen.text.lines().collect();
+            assert!(lines.len() > 3, "{}", screen.text);
+            assert!(lines.iter().all(|line| line.len() <= 80 || line.contains('`')), "{}", screen.text);
+            let path = world.place.rw(".env");
+            assert!(
+                screen.text.contains(&format!("`cp -p {path} {path}.x && mv {path}.x {path}`")),
+                "{}",
+                screen.text
+            );
+        },
+    },
+    Scenario {
         name: "nothing can be typed into the terminal from behind the walls",
         run: |world| {
             let mut screen = Screen::probe(world, "inject");
