@@ -5,7 +5,7 @@ use super::check::has_errors;
 use super::input::{BindArgs, absolute, read_text};
 use super::output::{FailOn, READABLE, exit_for, fail, findings_aside, print, write_atomically};
 use super::profiles::read_profile;
-use crate::manifest;
+use crate::manifest::{self, Manifest, ManifestError};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
 use crate::report;
@@ -114,12 +114,25 @@ impl Outputs {
 fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     let mut stale = false;
     for (path, text) in outputs.with(artifact) {
+        let mut help = "run `palisade compile` again";
         let problem = match read_text(path) {
             Ok(found) if found == *text || manifest::differ_in_cache_only(&found, text) => continue,
-            Ok(_) => "is not what compiling would give".to_owned(),
+            Ok(found) => match manifest::read(&found) {
+                Err(error @ ManifestError::Newer(_)) => {
+                    help = "use that version, or run `palisade compile` again with this one";
+                    format!("is not what compiling would give: {error}")
+                }
+                Ok(Manifest { palisade, .. }) if palisade != env!("CARGO_PKG_VERSION") => {
+                    format!(
+                        "is not what compiling would give: it was written by palisade {palisade}, and this is {}",
+                        env!("CARGO_PKG_VERSION")
+                    )
+                }
+                _ => "is not what compiling would give".to_owned(),
+            },
             Err(error) => format!("cannot be read: {error}"),
         };
-        fail(Exit::Findings, &format!("`{path}` {problem}"), Some("run `palisade compile` again"));
+        fail(Exit::Findings, &format!("`{path}` {problem}"), Some(help));
         stale = true;
     }
     Ok(if stale { Exit::Findings } else { Exit::Clean })

@@ -8,7 +8,8 @@ use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
 use crate::plan::question::Question;
-use crate::plan::{OriginKind, hosts};
+use crate::plan::{Operation, OriginKind, hosts};
+use crate::policy::System;
 use crate::report;
 use crate::resolve::LiveLoader;
 use crate::source::{Sources, Span};
@@ -75,6 +76,18 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     if !subject.exists {
         text.push_str("  nothing is there now\n");
     }
+    if bound.plan.target == System::Linux && decision.allowed {
+        if subject::names_a_process(&subject.path) {
+            text.push_str("  of the command's own processes only, which have numbers of their own\n");
+        }
+        if matches!(question, Question::Rename | Question::Operation(Operation::Link))
+            && let Some(mount) = subject::mount_of(&decider, &subject.path)
+        {
+            let crossing =
+                format!("  within {mount}: it is a mount of its own, and across mounts it fails with EXDEV");
+            text.push_str(&line(&crossing));
+        }
+    }
     match decision.rule {
         Some(rule) => {
             let scope = match rule.scope {
@@ -82,7 +95,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
                 crate::plan::Scope::Subtree => " and below",
             };
             text.push_str(&line(&format!("  by: {} ({}{scope})", rule.origin.text, rule.path)));
-            if rule.origin.kind == OriginKind::Scratch && subject.exists {
+            if rule.origin.kind == OriginKind::Scratch && subject.exists && rule.path != subject.path {
                 text.push_str("  what is there now is not in it, and is not seen\n");
             }
             text.push_str(&snippet(&sources, rule.origin.span, decision.allowed));

@@ -18,7 +18,7 @@ mod terminal;
 pub mod whereabouts;
 
 pub use run::{Found, Problem, ProblemKind, Run};
-pub use terminal::shown;
+pub use terminal::{shown, wrapped};
 
 /// JSON as people can read it too, with a line end.
 fn pretty(document: &impl serde::Serialize) -> std::io::Result<String> {

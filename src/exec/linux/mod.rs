@@ -103,6 +103,7 @@ pub fn run(
     let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(watched))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
+    super::mounts::check(manifest, rules)?;
     let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
 
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
@@ -143,7 +144,8 @@ pub fn run(
     }
     sandbox.pass_on(pumps);
     // Without a terminal of its own the command may leave this one in any mode when it is killed.
-    let lent = if outer.is_none() { Outer::any() } else { None };
+    // In the background its modes are those of the shell, which looks after them itself.
+    let lent = if outer.is_none() { Outer::any().filter(Outer::is_in_front) } else { None };
     if let Some(outer) = outer {
         sandbox.at(outer);
     }
