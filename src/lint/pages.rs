@@ -1,6 +1,6 @@
 //! The pages of `docs/rules/`: what `palisade explain` prints, one file each, and an index.
 
-use super::{RuleInfo, explain, infos, language, rules};
+use super::{RuleInfo, explain, infos, language, of_runs, rules};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -22,6 +22,7 @@ fn index() -> String {
          tell.\n- A name with `*` can be allowed at a statement, with a reason: `# palisade: allow(NAME) REASON`.\n",
     );
     section(&mut text, "Profiles", rules::ALL.iter().map(|rule| rule.info()));
+    section(&mut text, "Runs", of_runs::ALL.into_iter());
     section(&mut text, "Seatbelt profiles", crate::sbpl::lint::ALL.iter().map(|rule| rule.info()));
     text.push_str(
         "\n## The language itself\n\nFound when a text is read, resolved and compiled. None can be allowed.\n\n| name | finds |\n|---|---|\n",
