@@ -102,7 +102,8 @@ fn the_schema_and_the_reader_agree() {
 
 /// A value of any kind, with words that mean something among its texts.
 fn value() -> impl Strategy<Value = String> {
-    let text = prop::sample::select(vec!["off", "note", "warning", "error", "sarif", "a/*", "../x", "/x", "", "x"]);
+    let text =
+        prop::sample::select(vec!["off", "note", "warning", "error", "sarif", "a/*", "../x", "/x", "", "x"]);
     let leaf = prop_oneof![
         text.prop_map(|text| format!("\"{text}\"")),
         Just("1".to_owned()),
@@ -112,7 +113,10 @@ fn value() -> impl Strategy<Value = String> {
         Just("{ missing-root = \"off\" }".to_owned()),
         Just("{ paths = [\"a\"], rules = {} }".to_owned()),
     ];
-    prop_oneof![leaf.clone(), prop::collection::vec(leaf, 0..3).prop_map(|all| format!("[{}]", all.join(", ")))]
+    prop_oneof![
+        leaf.clone(),
+        prop::collection::vec(leaf, 0..3).prop_map(|all| format!("[{}]", all.join(", ")))
+    ]
 }
 
 proptest! {

@@ -23,11 +23,11 @@ pub struct Entry {
     pub span: Option<Span>,
 }
 
-/// The entries for what is found in a run, sorted.
-pub fn of_run(run: &Run, ground: &Ground<'_>) -> Vec<Entry> {
+/// The entries for what is found in a run, as far as it is `wanted`, sorted.
+pub fn of_run(run: &Run, ground: &Ground<'_>, wanted: &dyn Fn(&Found) -> bool) -> Vec<Entry> {
     let mut keys = key::Keys::new(run, ground);
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
-    for found in run.findings.iter().filter(|found| may_hold(&found.finding)) {
+    for found in run.findings.iter().filter(|found| wanted(found) && may_hold(&found.finding)) {
         let new = keys.entry(found);
         match entries.get_mut(&new.fingerprint) {
             Some(old) => {

@@ -1,9 +1,7 @@
 //! The text of a baseline: TOML, sorted, to be read in a pull request.
 
-use super::entry::{self, Entry};
-use super::{Ground, may_hold};
+use super::entry::Entry;
 use crate::finding::{Finding, Severity};
-use crate::report::Run;
 use crate::source::{FileId, Sources, Span};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -42,21 +40,18 @@ struct Written {
     fingerprint: String,
 }
 
-/// A new baseline: its text, how many findings it holds, and how many it must not hold.
+/// The text of a baseline with these entries.
 ///
 /// # Errors
 /// Only where it cannot be written to memory.
-pub fn write(run: &Run, ground: &Ground<'_>) -> std::io::Result<(String, usize, usize)> {
-    let entries = entry::of_run(run, ground);
-    let held = entries.iter().map(|entry| entry.count).sum();
-    let kept = run.findings.iter().filter(|found| !may_hold(&found.finding)).count();
-    let finding = entries.into_iter().map(|entry| {
+pub fn write(entries: &[Entry]) -> std::io::Result<String> {
+    let finding = entries.iter().cloned().map(|entry| {
         let Entry { rule, profiles, file, machines, message, count, fingerprint, span: _ } = entry;
         Written { rule, profiles, file, machines, message, count, fingerprint }
     });
     let document = Document { version: VERSION, finding: finding.collect() };
     let text = toml::to_string(&document).map_err(std::io::Error::other)?;
-    Ok((format!("{HEADER}{text}"), held, kept))
+    Ok(format!("{HEADER}{text}"))
 }
 
 /// Whether a text is a baseline, of whatever version.

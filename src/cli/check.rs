@@ -100,9 +100,9 @@ fn check(args: &Args, settings: &Settings, fail_on: Severity) -> Run {
     run.told.settings = settings.name().map(str::to_owned);
     run.told.excluded = excluded;
     let on = identities(&run, &machines, &places);
-    settings.weigh(&mut run, &places, false, |run| {
+    settings.weigh(&mut run, &places, false, |run, weight| {
         if let Some(known) = known {
-            known.apply(run, &places, on, true);
+            known.apply(run, &places, on, true, weight);
         }
     });
     run

@@ -5,8 +5,9 @@ use super::output::{READABLE, write_atomically};
 use super::places::Places;
 use super::settings::{Settings, canonical, read_file};
 use crate::baseline::{self, Entry, Ground, Machine};
+use crate::finding::Severity;
 use crate::report::collect::Collector;
-use crate::report::{Problem, ProblemKind, Run, shown};
+use crate::report::{Found, Problem, ProblemKind, Run, shown};
 use crate::source::{FileId, Sources};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::Write as _;
@@ -21,7 +22,7 @@ pub struct BaselineArgs {
     /// Leave out nothing, whatever the settings say
     #[arg(long)]
     no_baseline: bool,
-    /// Write what is found to a file for `--baseline`, and leave it out
+    /// Write what makes the run fail to a file for `--baseline`, and leave it out
     #[arg(long, value_name = "FILE", conflicts_with = "no_baseline")]
     write_baseline: Option<Utf8PathBuf>,
 }
@@ -87,8 +88,16 @@ pub fn open(path: Utf8PathBuf, collector: &mut Collector<'_>, problems: &mut Vec
 }
 
 impl Known {
-    /// Leaves out what is known, or writes what is found and leaves it out. Of stale entries nothing is said where `stale` is not.
-    pub fn apply(&self, run: &mut Run, places: &Places, machines: Vec<Machine>, stale: bool) {
+    /// Leaves out what is known, and says which entries are stale where `stale` is so; or writes what makes the run fail and leaves that out. `weigh`
+    /// says how severe a finding is to be.
+    pub fn apply(
+        &self,
+        run: &mut Run,
+        places: &Places,
+        machines: Vec<Machine>,
+        stale: bool,
+        weigh: &dyn Fn(&Run, &Found) -> Severity,
+    ) {
         let ground = Ground {
             root: places.root(),
             directory: self.place.parent().map_or(Path::new("/"), Utf8Path::as_std_path),
@@ -100,21 +109,24 @@ impl Known {
                 baseline::leave_out(run, entries, stale.then_some(*file), &ground);
                 run.told.baseline = Some(self.path.to_string());
             }
-            None => match self.write(run, &ground) {
-                Ok(held) => {
-                    baseline::leave_out(run, &baseline::of_run(run, &ground), None, &ground);
-                    run.told.baseline = Some(self.path.to_string());
-                    let said = format!("palisade: wrote {} ({held})\n", shown(self.path.as_str()));
-                    // Where standard error is closed there is nobody to tell.
-                    let _ = std::io::stderr().write_all(said.as_bytes());
+            None => {
+                let fails = |found: &Found| weigh(run, found) >= run.fail_on;
+                let entries = baseline::of_run(run, &ground, &fails);
+                let held: usize = entries.iter().map(|entry| entry.count).sum();
+                let left = run.findings.iter().filter(|found| fails(found)).count() - held;
+                match self.write(run, &entries, held, left) {
+                    Ok(()) => {
+                        baseline::leave_out(run, &entries, None, &ground);
+                        run.told.baseline = Some(self.path.to_string());
+                    }
+                    Err(problem) => run.problems.push(*problem),
                 }
-                Err(problem) => run.problems.push(*problem),
-            },
+            }
         }
     }
 
-    /// Writes what is found, and says how much that is.
-    fn write(&self, run: &Run, ground: &Ground<'_>) -> Result<String, Box<Problem>> {
+    /// Writes entries for `held` findings, and says how much that is and how many are `left`.
+    fn write(&self, run: &Run, entries: &[Entry], held: usize, left: usize) -> Result<(), Box<Problem>> {
         let path = &self.path;
         let problem = |message: String, help: &str| {
             let problem =
@@ -129,8 +141,8 @@ impl Known {
             let message = format!("`{path}` was not written: something else than a baseline stands there");
             return Err(problem(message, "name another file, or remove that one"));
         }
-        let (text, held, kept) = baseline::write(run, ground).map_err(|error| {
-            problem(format!("`{path}` cannot be written: {error}"), "this should not happen")
+        let text = baseline::write(entries).map_err(|error| {
+            problem(format!("`{path}` cannot be written: {error}"), "this is a failure of the program")
         })?;
         write_atomically(&self.place, &text, READABLE).map_err(|error| {
             problem(
@@ -139,10 +151,11 @@ impl Known {
             )
         })?;
         let findings = |count: usize| format!("{count} finding{}", if count == 1 { "" } else { "s" });
-        Ok(match kept {
-            0 => findings(held),
-            _ => format!("{}; {} cannot be left out", findings(held), findings(kept)),
-        })
+        let rest = if left == 0 { String::new() } else { format!("; {} cannot be left out", findings(left)) };
+        let said = format!("palisade: wrote {} ({}{rest})\n", shown(path.as_str()), findings(held));
+        // Where standard error is closed there is nobody to tell.
+        let _ = std::io::stderr().write_all(said.as_bytes());
+        Ok(())
     }
 
     /// Whether a baseline stands at the place, of whatever version.

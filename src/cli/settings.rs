@@ -228,13 +228,22 @@ impl Settings {
         }
     }
 
-    /// Takes out the findings of rules that are off, then lets `between` look at the rest as severe as it was found, then weighs what is left.
-    pub fn weigh(&self, run: &mut Run, places: &Places, compiling: bool, between: impl FnOnce(&mut Run)) {
+    /// Takes out the findings of rules that are off, then lets `between` look at the rest, as severe as it was found and with
+    /// what says how severe it will be, then weighs what is left.
+    pub fn weigh(
+        &self,
+        run: &mut Run,
+        places: &Places,
+        compiling: bool,
+        between: impl FnOnce(&mut Run, &dyn Fn(&Run, &Found) -> Severity),
+    ) {
         let on: Vec<bool> =
             run.findings.iter().map(|found| self.weight(run, found, places, compiling).is_some()).collect();
         let mut on = on.into_iter();
         run.findings.retain(|_| on.next().unwrap_or(true));
-        between(run);
+        between(run, &|run, found| {
+            self.weight(run, found, places, compiling).unwrap_or(found.finding.severity)
+        });
         let weights: Vec<Option<Severity>> =
             run.findings.iter().map(|found| self.weight(run, found, places, compiling)).collect();
         for (found, weight) in run.findings.iter_mut().zip(weights) {

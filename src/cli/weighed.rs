@@ -39,9 +39,9 @@ pub fn weighed(
         problems(&run);
         return Err(Exit::Usage);
     }
-    settings.weigh(&mut run, &places, true, |run| {
+    settings.weigh(&mut run, &places, true, |run, weight| {
         if let Some(known) = known {
-            known.apply(run, &places, vec![baseline::Machine::This(machine.host.system())], false);
+            known.apply(run, &places, vec![baseline::Machine::This(machine.host.system())], false, weight);
         }
     });
     let back = |id: FileId| files.iter().find(|(there, _)| *there == id).map_or(file, |(_, here)| *here);

@@ -4,7 +4,7 @@ use super::globs::Globs;
 use super::keys::{self, Key, OVERRIDE, SETTINGS, TOP};
 use super::severities::{Override, Rules, setting_of};
 use super::{Config, Setting};
-use crate::finding::{Edit, Finding, Severity};
+use crate::finding::{Finding, Severity};
 use crate::report::FORMATS;
 use crate::source::{FileId, Sources, Span, Spanned};
 use crate::syntax::{nearest, shown, words::either_word};
@@ -73,7 +73,7 @@ impl Reader {
 
     fn overrides(&mut self, value: &Value<'_>) -> Vec<Override> {
         let DeValue::Array(items) = value.get_ref() else {
-            self.wrong_type(value, "is a list of tables", "write `[[overrides]]` above its keys");
+            self.wrong_type(value, "a list of tables", "write `[[overrides]]` above its keys");
             return Vec::new();
         };
         items.iter().filter_map(|item| self.one_override(item)).collect()
@@ -81,7 +81,7 @@ impl Reader {
 
     fn one_override(&mut self, item: &Value<'_>) -> Option<Override> {
         let DeValue::Table(table) = item.get_ref() else {
-            self.wrong_type(item, "is a list of tables", "write `[[overrides]]` above its keys");
+            self.wrong_type(item, "a list of tables", "write `[[overrides]]` above its keys");
             return None;
         };
         let (mut paths, mut rules) = (None, None);
@@ -114,7 +114,7 @@ impl Reader {
 
     fn rules(&mut self, value: &Value<'_>) -> Rules {
         let DeValue::Table(table) = value.get_ref() else {
-            self.wrong_type(value, "is a table", "write `[rules]`, and below it `broad-root = \"error\"`");
+            self.wrong_type(value, "a table", "write `[rules]`, and below it `broad-root = \"error\"`");
             return Rules::new();
         };
         let mut rules = Rules::new();
@@ -125,17 +125,13 @@ impl Reader {
             match setting_of(rule, setting.unwrap_or("error")) {
                 Ok(_) if setting.is_none() => {
                     let help = format!("a rule is set to {}", either_word(SETTINGS));
-                    self.wrong_type(value, "is a text", &help);
+                    self.wrong_type(value, "a text", &help);
                 }
                 Ok((rule, setting)) => drop(rules.insert(rule, setting)),
                 Err(refusal) => {
                     let place = if refusal.of_rule { name.span() } else { value.span() };
-                    let finding = self.say(place.clone(), refusal.message, "here");
+                    let finding = self.say(place, refusal.message, "here");
                     finding.help = Some(refusal.help);
-                    if let Some(near) = refusal.nearest {
-                        let text = if refusal.of_rule { near.to_owned() } else { format!("\"{near}\"") };
-                        self.offer(place, near, text);
-                    }
                 }
             }
         }
@@ -158,7 +154,7 @@ impl Reader {
     /// The texts of a list.
     fn texts(&mut self, value: &Value<'_>) -> Vec<Spanned<String>> {
         let DeValue::Array(items) = value.get_ref() else {
-            self.wrong_type(value, "is a list of texts", "write it in brackets: `[\"…\"]`");
+            self.wrong_type(value, "a list of texts", "write it in brackets: `[\"…\"]`");
             return Vec::new();
         };
         items.iter().filter_map(|item| self.text(item)).collect()
@@ -168,7 +164,7 @@ impl Reader {
         match value.get_ref().as_str() {
             Some(text) => Some(Spanned::new(text.to_owned(), self.span(value.span()))),
             None => {
-                self.wrong_type(value, "is a text", "write it in quotes");
+                self.wrong_type(value, "a text", "write it in quotes");
                 None
             }
         }
@@ -195,9 +191,6 @@ impl Reader {
             Some(near) => format!("the nearest is `{near}`"),
             None => format!("write {}", either_word(words.iter().copied())),
         });
-        if let Some(near) = near {
-            self.offer(value.span(), near, format!("\"{near}\""));
-        }
         None
     }
 
@@ -212,9 +205,6 @@ impl Reader {
             Some(near) => format!("the nearest is `{near}`"),
             None => format!("there are {}", either_word(names()).replace(" or ", " and ")),
         });
-        if let Some(near) = near.filter(|_| !is_rule) {
-            self.offer(name.span(), near, near.to_owned());
-        }
     }
 
     fn wrong_type(&mut self, value: &Value<'_>, expected: &str, help: &str) {
@@ -226,7 +216,7 @@ impl Reader {
             DeValue::Array(_) => "a list",
             DeValue::Table(_) => "a table",
         };
-        let finding = self.say(value.span(), format!("this {expected}, not {kind}"), "here");
+        let finding = self.say(value.span(), format!("expected {expected}, found {kind}"), "here");
         finding.help = Some(help.to_owned());
     }
 
@@ -240,14 +230,6 @@ impl Reader {
         let at = self.findings.len();
         self.findings.push(finding);
         &mut self.findings[at]
-    }
-
-    /// A fix of the finding that was said last.
-    fn offer(&mut self, place: std::ops::Range<usize>, near: &str, replacement: String) {
-        let edit = Edit { span: self.span(place), replacement };
-        if let Some(last) = self.findings.pop() {
-            self.findings.push(last.fix(format!("write `{near}`"), vec![edit], false));
-        }
     }
 
     fn span(&self, place: std::ops::Range<usize>) -> Span {
@@ -302,11 +284,11 @@ mod tests {
             said,
             [
                 "fail_on -- there is no key `fail_on` -- the nearest is `fail-on`",
-                "1 -- this is a text, not a number -- write it in quotes",
+                "1 -- expected a text, found a number -- write it in quotes",
                 "brod-root -- there is no rule `brod-root` -- the nearest is `broad-root`",
                 "\"off\" -- `missing-root` cannot be turned off -- what it finds cannot be allowed, so it stays an error at \
                  least; `palisade explain missing-root` says why",
-                "true -- this is a text, not a yes or no -- a rule is set to `off`, `note`, `warning` or `error`",
+                "true -- expected a text, found a yes or no -- a rule is set to `off`, `note`, `warning` or `error`",
             ]
         );
     }
@@ -315,11 +297,11 @@ mod tests {
     fn every_key_is_known_and_no_other() {
         for key in &TOP {
             let said = said(&format!("\"{}\" = 1\n", key.name));
-            assert!(said.len() == 1 && said[0].contains("this is a"), "{said:?}");
+            assert!(said.len() == 1 && said[0].contains("expected a"), "{said:?}");
         }
         for key in &OVERRIDE {
             let said = said(&format!("[[overrides]]\n{} = 1\n", key.name));
-            assert!(said.iter().any(|it| it.starts_with("1 -- this is a")), "{said:?}");
+            assert!(said.iter().any(|it| it.starts_with("1 -- expected a")), "{said:?}");
         }
         assert!(said("x = 1\n")[0].contains("there is no key `x`"));
         assert!(said("[[overrides]]\nx = 1\n").iter().any(|it| it.contains("there is no key `x`")));

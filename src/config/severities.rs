@@ -42,8 +42,6 @@ pub struct Refusal {
     pub help: String,
     /// Whether it is the rule that cannot be meant, and not what it is set to.
     pub of_rule: bool,
-    /// The name that was perhaps meant.
-    pub nearest: Option<&'static str>,
 }
 
 /// The rules that settings know: those of `check`.
@@ -56,7 +54,7 @@ pub fn rules() -> impl Iterator<Item = &'static RuleInfo> {
 /// # Errors
 /// No such rule or setting, or a rule that must not be set so.
 pub fn setting_of(rule: &str, setting: &str) -> Result<(&'static str, Setting), Refusal> {
-    let refuse = |message: String, help: String, of_rule| Refusal { message, help, of_rule, nearest: None };
+    let refuse = |message: String, help: String, of_rule| Refusal { message, help, of_rule };
     let Some(info) = rules().find(|info| info.name == rule) else { return Err(no_rule(rule)) };
     let shown = crate::syntax::shown(setting);
     let Some(value) = Setting::of(setting) else {
@@ -66,7 +64,7 @@ pub fn setting_of(rule: &str, setting: &str) -> Result<(&'static str, Setting), 
             None => format!("a rule is set to {}", either_word(SETTINGS)),
         };
         let message = format!("`{shown}` is no severity");
-        return Err(Refusal { nearest, ..refuse(message, help, false) });
+        return Err(refuse(message, help, false));
     };
     if !info.allowable && value < Setting::At(info.severity) {
         let message = if value == Setting::Off {
@@ -86,21 +84,21 @@ pub fn setting_of(rule: &str, setting: &str) -> Result<(&'static str, Setting), 
 
 fn no_rule(rule: &str) -> Refusal {
     let shown = crate::syntax::shown(rule);
-    let refusal = |message: String, help: String, nearest| Refusal { message, help, of_rule: true, nearest };
+    let refusal = |message: String, help: String| Refusal { message, help, of_rule: true };
     if lint::find_rule(rule).is_some() {
         let message = format!("`{shown}` is a rule of `palisade sb check`, which takes no settings");
-        return refusal(message, "remove the line".to_owned(), None);
+        return refusal(message, "remove the line".to_owned());
     }
     if lint::describe(rule).is_some() {
         let message = format!("`{shown}` is always an error: nothing can be compiled with one");
-        return refusal(message, "remove the line".to_owned(), None);
+        return refusal(message, "remove the line".to_owned());
     }
     let nearest = crate::syntax::nearest(rule, rules().map(|info| info.name));
     let help = match nearest {
         Some(near) => format!("the nearest is `{near}`"),
         None => "`palisade rules` lists them all".to_owned(),
     };
-    refusal(format!("there is no rule `{shown}`"), help, nearest)
+    refusal(format!("there is no rule `{shown}`"), help)
 }
 
 /// Settings of rules, by name.
@@ -181,8 +179,8 @@ mod tests {
 
     #[test]
     fn a_wrong_word_has_the_nearest() {
-        assert_eq!(refused("brod-root", "off").nearest, Some("broad-root"));
-        assert_eq!(refused("broad-root", "warnings").nearest, Some("warning"));
+        assert_eq!(refused("brod-root", "off").help, "the nearest is `broad-root`");
+        assert_eq!(refused("broad-root", "warnings").help, "the nearest is `warning`");
         assert!(refused("no-sandbox", "error").message.contains("sb check"));
         assert!(refused("syntax", "note").message.contains("always an error"));
     }
