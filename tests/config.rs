@@ -48,6 +48,23 @@ fn every_rule_of_check_is_in_the_schema_with_what_it_can_be_set_to() {
     }
 }
 
+#[test]
+fn the_examples_in_the_documentation_can_be_meant() {
+    for (text, least) in [(include_str!("../docs/check.md"), 1), (include_str!("../README.md"), 1)] {
+        let examples: Vec<&str> =
+            text.split("```toml\n").skip(1).filter_map(|part| Some(part.split_once("\n```")?.0)).collect();
+        assert!(examples.len() >= least);
+        for example in examples {
+            both(example, true);
+        }
+    }
+    let page = include_str!("../docs/check.md");
+    let schema: Value = serde_json::from_str(&schema().unwrap()).unwrap();
+    for key in schema["properties"].as_object().unwrap().keys().filter(|key| *key != "$schema") {
+        assert!(page.contains(key.as_str()), "`{key}` is not documented");
+    }
+}
+
 /// Both say so, and of what.
 #[track_caller]
 fn both(text: &str, expected: bool) {

@@ -19,7 +19,8 @@ fn index() -> String {
          rules' own documentation.\n\n- **Severity**: an `error` says that the profile does not hold what it says, cannot be compiled, or opens \
          what nobody should; a `warning` that it is probably not meant; a `note` needs no answer.\n- **Confidence**: `certain` follows from \
          the statements and the machine; `likely` is told by a name, a custom or a catalogue, and seldom wrong; `possible` only the author can \
-         tell.\n- A name with `*` can be allowed at a statement, with a reason: `# palisade: allow(NAME) REASON`.\n",
+         tell.\n- A name with `*` can be allowed at a statement, with a reason: `# palisade: allow(NAME) REASON`. Its severity can be \
+         set to any in [`palisade.toml`](../check.md); that of another rule can only be raised.\n",
     );
     section(&mut text, "Profiles", rules::ALL.iter().map(|rule| rule.info()));
     section(&mut text, "Runs", of_runs::ALL.into_iter());
