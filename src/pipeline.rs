@@ -139,7 +139,7 @@ fn own_files(
     // What the profile is checked by, wherever above it.
     let above: BTreeSet<Utf8PathBuf> =
         paths.iter().flat_map(|path| path.ancestors().skip(1)).map(|it| it.join(config::NAME)).collect();
-    paths.extend(above.into_iter().filter(|path| matches!(host.lstat(path), Ok(Some(_)))));
+    paths.extend(above.into_iter().filter(|path| !matches!(host.lstat(path), Ok(None))));
     // One profile must not rewrite another, nor what that was compiled into.
     let roots = policy.roots.iter().filter_map(|root| resolve_path(host, &root.path.path).ok());
     let places: BTreeSet<Utf8PathBuf> = paths
