@@ -83,6 +83,47 @@ fn profiles() -> impl Strategy<Value = Vec<Vec<u8>>> {
     prop::collection::vec(prop::collection::vec(0u8..5, 0..8), 2..=2)
 }
 
+/// The finding points at the name only, and says the same of another value.
+#[test]
+fn a_place_in_a_statement_stands_for_the_whole_statement() {
+    let found = |statement: &str, rest: &str, baseline: &str| {
+        let text = format!("edition 1\nprofile \"p\" {{\n    {statement}\n    {rest}\n}}\n");
+        let mut sources = Sources::new();
+        let file = sources.add("/repo/p.palisade", Some(Utf8Path::new("/repo/p.palisade")), text.as_str());
+        let at = text.find("thing").unwrap();
+        let finding =
+            Finding::new("unused-param", Severity::Warning, "m").at(Span::new(file, at..at + 5), "");
+        let mut collector = Collector::new(&origin, Vec::new(), Vec::new());
+        let profile = collector.profile(sources.file(file));
+        collector.add(profile, 0, &sources, vec![finding]);
+        let known = sources.add("known.toml", Some(Utf8Path::new("/repo/policies/known.toml")), baseline);
+        let known = collector.adopt(sources.file(known));
+        let mut run = collector.finish("check", Vec::new(), Severity::Warning);
+        let text = write(&of_run(&run, &ground(), &|_| true)).unwrap();
+        if !baseline.is_empty() {
+            let entries = read(&run.sources, known).unwrap();
+            leave_out(&mut run, &entries, Some(known), &ground());
+        }
+        (text, run.told.left_out)
+    };
+    for (statement, changed) in [
+        ("param thing \"x\"", "param thing \"y\""),
+        ("root \"thing\" read-only", "root \"thing\" read-write"),
+        ("optional-tools thing", "tools thing"),
+        ("env { pass thing }", "env { set thing \"s\" }"),
+        ("network only { deny \"thing\" }", "network only { allow \"thing\" }"),
+        ("on linux { root \"thing\" read-only }", "on linux { root \"thing\" read-write }"),
+    ] {
+        let (text, _) = found(statement, "", "");
+        assert_eq!(found(statement, "ipc off", &text).1, 1, "{statement}");
+        assert_eq!(found(&statement.replace(' ', "   "), "", &text).1, 1, "{statement}");
+        assert_eq!(found(changed, "", &text).1, 0, "{changed}");
+    }
+    // What is beside it in a block is another entry.
+    let (text, _) = found("env { pass thing }", "", "");
+    assert_eq!(found("env { pass OTHER; pass thing }", "", &text).1, 1);
+}
+
 proptest! {
     #[test]
     fn written_and_checked_is_clean(before in profiles()) {
