@@ -1,6 +1,8 @@
 //! The road from a profile's text to an artifact, and the only place where stages meet.
 
+use crate::baseline;
 use crate::bind::{self, Binding};
+use crate::config;
 use crate::emit;
 use crate::finding::{self, Finding, Severity};
 use crate::host::resolve::resolve as resolve_path;
@@ -23,7 +25,7 @@ pub struct Request {
     /// `--set NAME=VALUE`.
     pub set: BTreeMap<String, String>,
     pub target: System,
-    /// The files that compiling will write; guarded like the profile itself.
+    /// The files that compiling will write, and those that say how the profile is checked; guarded like the profile itself.
     pub artifacts: Vec<Utf8PathBuf>,
 }
 
@@ -134,6 +136,10 @@ fn own_files(
     let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
     let mut paths: Vec<Utf8PathBuf> =
         read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
+    // What the profile is checked by, wherever above it.
+    let above: BTreeSet<Utf8PathBuf> =
+        paths.iter().flat_map(|path| path.ancestors().skip(1)).map(|it| it.join(config::NAME)).collect();
+    paths.extend(above.into_iter().filter(|path| !matches!(host.lstat(path), Ok(None))));
     // One profile must not rewrite another, nor what that was compiled into.
     let roots = policy.roots.iter().filter_map(|root| resolve_path(host, &root.path.path).ok());
     let roots: BTreeSet<Utf8PathBuf> = roots.map(|root| root.canonical).collect();
@@ -187,7 +193,7 @@ fn palisade_names(name: &str) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(stem) = name.strip_suffix(".palisade") {
         names.extend([format!("{stem}.manifest.yaml"), format!("{stem}.sb")]);
-    } else if !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
+    } else if name != baseline::NAME && !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
         return names;
     }
     names.push(name.to_owned());

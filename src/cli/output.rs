@@ -1,6 +1,7 @@
 //! What the verbs print: findings on standard output, failures of a run on standard error.
 
 use super::Exit;
+use crate::config::Config;
 use crate::finding::{Finding, Severity};
 use crate::report::{self, Run, human::Style};
 use crate::source::Sources;
@@ -12,15 +13,37 @@ use std::io::{IsTerminal as _, Write as _};
 /// Options about findings.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FindingArgs {
-    /// How findings are shown
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    /// How findings are shown [default: human]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Show notes too where people read the findings (human, github)
     #[arg(long)]
+    notes: bool,
+    /// The lowest severity that makes the run fail [default: warning]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+}
+
+/// How a run is shown and judged, once command line and settings have spoken.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    pub format: Format,
     pub notes: bool,
-    /// The lowest severity that makes the run fail
-    #[arg(long, value_enum, default_value_t = FailOn::Warning, value_name = "SEVERITY")]
-    pub fail_on: FailOn,
+    pub fail_on: Severity,
+}
+
+impl FindingArgs {
+    /// The command line beats the settings.
+    pub fn settled(&self, config: Option<&Config>) -> Output {
+        let format = config.and_then(|config| config.format);
+        let format = format.and_then(|name| <Format as clap::ValueEnum>::from_str(name, false).ok());
+        let fail_on = self.fail_on.map(FailOn::severity).or(config.and_then(|config| config.fail_on));
+        Output {
+            format: self.format.or(format).unwrap_or(Format::Human),
+            notes: self.notes,
+            fail_on: fail_on.unwrap_or(Severity::Warning),
+        }
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,11 +115,9 @@ fn colour(terminal: bool) -> bool {
 }
 
 /// Prints a run on standard output, says on standard error what could not be read, and gives the exit, which does not hang on the format.
-pub fn report(args: &FindingArgs, run: &Run) -> Exit {
-    for problem in &run.problems {
-        fail(Exit::Usage, &problem.message, problem.help.as_deref());
-    }
-    let notes = args.notes || args.fail_on == FailOn::Note;
+pub fn report(args: &Output, run: &Run) -> Exit {
+    problems(run);
+    let notes = args.notes || args.fail_on == Severity::Note;
     let text = match args.format {
         Format::Human => {
             let terminal = std::io::stdout().is_terminal();
@@ -119,6 +140,20 @@ pub fn report(args: &FindingArgs, run: &Run) -> Exit {
     }
     let fails = run.findings.iter().any(|found| run.fails(found));
     if fails { Exit::Findings } else { Exit::Clean }
+}
+
+/// Says on standard error what kept something from being checked, with its place where it has one.
+pub fn problems(run: &Run) {
+    let style = style(std::io::stderr().is_terminal(), true);
+    for problem in &run.problems {
+        match &problem.finding {
+            Some(finding) => {
+                let text = report::human::one(&run.sources, finding, style) + "\n";
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+            None => drop(fail(Exit::Usage, &problem.message, problem.help.as_deref())),
+        }
+    }
 }
 
 /// Findings on standard error, where standard output belongs to something else. Notes are counted, not shown.
@@ -216,4 +251,17 @@ fn write_nameless(directory: &OwnedFd, name: &str, text: &str, mode: Mode) -> st
         let _ = unlinkat(directory, between.as_str(), AtFlags::empty());
     }
     Ok(moved.map(|()| true)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn every_format_has_the_name_that_settings_know() {
+        let names = Format::value_variants().iter().filter_map(|format| format.to_possible_value());
+        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+        assert_eq!(names, report::FORMATS);
+    }
 }

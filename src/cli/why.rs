@@ -4,6 +4,7 @@ use super::Exit;
 use super::input::{BindArgs, current_directory};
 use super::output::{fail, findings_aside, print, style};
 use super::profiles::read_profile;
+use super::settings::{ConfigArgs, Unusable};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
@@ -30,6 +31,8 @@ pub struct Args {
     profile: Option<Utf8PathBuf>,
     #[command(flatten)]
     bind: BindArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 pub fn run(args: &Args) -> Exit {
@@ -52,7 +55,9 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         Some(profile) => profile.clone(),
         None => only_profile()?,
     };
-    let machine = args.bind.machine()?;
+    let mut machine = args.bind.machine()?;
+    // Guarded where it is compiled, too.
+    machine.request.artifacts = args.config.load().map_err(Unusable::fail)?.own_files();
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &profile)?;
     let host = machine.host.as_ref();
