@@ -8,8 +8,10 @@
 //!
 //! Each stage is a folder, and depends only on those to its left; [`pipeline`] is the only place where they meet.
 
+pub mod baseline;
 pub mod bind;
 pub mod cli;
+pub mod config;
 pub mod doctor;
 pub mod emit;
 pub mod exec;

@@ -1,6 +1,8 @@
 //! The road from a profile's text to an artifact, and the only place where stages meet.
 
+use crate::baseline;
 use crate::bind::{self, Binding};
+use crate::config;
 use crate::emit;
 use crate::finding::{self, Finding, Severity};
 use crate::host::resolve::resolve as resolve_path;
@@ -23,7 +25,7 @@ pub struct Request {
     /// `--set NAME=VALUE`.
     pub set: BTreeMap<String, String>,
     pub target: System,
-    /// The files that compiling will write; guarded like the profile itself.
+    /// The files that compiling will write, and those that say how the profile is checked; guarded like the profile itself.
     pub artifacts: Vec<Utf8PathBuf>,
 }
 
@@ -134,24 +136,32 @@ fn own_files(
     let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
     let mut paths: Vec<Utf8PathBuf> =
         read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
+    // What the profile is checked by, wherever above it.
+    let above: BTreeSet<Utf8PathBuf> =
+        paths.iter().flat_map(|path| path.ancestors().skip(1)).map(|it| it.join(config::NAME)).collect();
+    paths.extend(above.into_iter().filter(|path| !matches!(host.lstat(path), Ok(None))));
     // One profile must not rewrite another, nor what that was compiled into.
     let roots = policy.roots.iter().filter_map(|root| resolve_path(host, &root.path.path).ok());
+    let roots: BTreeSet<Utf8PathBuf> = roots.map(|root| root.canonical).collect();
     let places: BTreeSet<Utf8PathBuf> = paths
         .iter()
         .filter_map(|path| path.parent())
         .map(Utf8Path::to_path_buf)
         // Where teams keep theirs: at the top of a repository, or in a folder of that name.
-        .chain(roots.flat_map(|root| [root.canonical.join("policies"), root.canonical]))
+        .chain(roots.iter().flat_map(|root| [root.join("policies"), root.clone()]))
         .collect();
     let mut unlisted = Vec::new();
-    for place in places {
-        match host.read_dir(&place) {
+    for place in &places {
+        match host.read_dir(place) {
             Ok(names) => {
+                if !roots.contains(place) && is_policy_folder(policy, &places, place, &names) {
+                    paths.push(place.clone());
+                }
                 paths.extend(names.iter().flat_map(|name| palisade_names(name)).map(|name| place.join(name)));
             }
             // Not made yet: `--out-dir` must be there when something is written to it.
-            Err(_) if matches!(host.lstat(&place), Ok(None)) => {}
-            Err(error) => unlisted.push((place, error)),
+            Err(_) if matches!(host.lstat(place), Ok(None)) => {}
+            Err(error) => unlisted.push((place.clone(), error)),
         }
     }
     let mut own: Vec<bind::guards::OwnFile> =
@@ -161,12 +171,29 @@ fn own_files(
     (own, unlisted)
 }
 
+/// Whether a directory holds policies and nothing else, so that it is guarded as a whole: no command has anything to make there, and a profile under
+/// a new name is none that somebody has read. Not where an `unguard` speaks of what is in it, which would lift nothing then.
+fn is_policy_folder(
+    policy: &Policy,
+    places: &BTreeSet<Utf8PathBuf>,
+    directory: &Utf8Path,
+    names: &[String],
+) -> bool {
+    let beside = ["palisade.toml", "README.md", "README", ".gitignore", ".gitattributes"];
+    let is_own = |name: &String| !palisade_names(name).is_empty();
+    names.iter().any(is_own)
+        && names.iter().all(|name| {
+            is_own(name) || beside.contains(&name.as_str()) || places.contains(&directory.join(name))
+        })
+        && !policy.unguards.iter().any(|unguard| unguard.path.path.starts_with(directory))
+}
+
 /// The names that a file stands for, if it is Palisade's: itself, and for a profile what it is compiled into.
 fn palisade_names(name: &str) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(stem) = name.strip_suffix(".palisade") {
         names.extend([format!("{stem}.manifest.yaml"), format!("{stem}.sb")]);
-    } else if !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
+    } else if name != baseline::NAME && !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
         return names;
     }
     names.push(name.to_owned());

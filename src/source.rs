@@ -151,6 +151,12 @@ impl Sources {
         format!("{}:{}", self.file(span.file).name, self.line_column(span).line)
     }
 
+    /// `name:line:column`, as editors open it.
+    pub fn file_line_column(&self, span: Span) -> String {
+        let at = self.line_column(span);
+        format!("{}:{}:{}", self.file(span.file).name, at.line, at.column)
+    }
+
     /// What artifacts call a file: as seen from the directory of `base`, the profile, so that it does not matter where the compiler was
     /// called from.
     pub fn stable_name(&self, base: FileId, id: FileId) -> String {

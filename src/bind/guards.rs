@@ -58,7 +58,7 @@ pub const GUARDED: [Guarded; 30] = [
 /// Why a file of Palisade's own is guarded.
 pub const OWN: &str = "a policy must not be changed by what it restrains";
 
-/// One of Palisade's own files, canonical: a profile, a fragment, an artifact. There when the command runs, whether or not
+/// One of Palisade's own files, canonical: a profile, a fragment, an artifact, or a folder of nothing else. There when the command runs, whether or not
 /// it is there yet when the profile is compiled.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OwnFile {

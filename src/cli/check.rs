@@ -1,9 +1,12 @@
 //! `palisade check`: lint profiles against the machines they are for.
 
 use super::input::{Machine, RequestArgs};
+use super::known::BaselineArgs;
 use super::output::{FindingArgs, report};
 use super::places::Places;
+use super::settings::{Settings, WeightArgs, canonical};
 use super::{Exit, hosts, profiles};
+use crate::baseline;
 use crate::finding::{Finding, Severity};
 use crate::pipeline;
 use crate::report::collect::Collector;
@@ -33,23 +36,37 @@ pub struct Args {
     hosts: Vec<Utf8PathBuf>,
     #[command(flatten)]
     output: FindingArgs,
+    #[command(flatten)]
+    weights: WeightArgs,
+    #[command(flatten)]
+    baseline: BaselineArgs,
 }
 
 pub fn run(args: &Args) -> Exit {
-    report(&args.output, &check(args))
+    let settings = args.weights.load();
+    let output = args.output.settled(settings.as_ref().ok().map(|settings| &settings.config));
+    let run = match settings {
+        Ok(settings) => check(args, &settings, output.fail_on),
+        Err(unusable) => unusable.run("check", output.fail_on),
+    };
+    report(&output, &run)
 }
 
 /// Checks everything that can be read on every machine that can be read.
-fn check(args: &Args) -> Run {
+fn check(args: &Args, settings: &Settings, fail_on: Severity) -> Run {
     let mut problems = Vec::new();
     let mut paths = args.paths.clone();
     let named = hosts::taken_from(&mut paths, &args.hosts);
     if paths.is_empty() {
         paths.push(".".into());
     }
-    let (names, machines) = machines(args, &named, &mut problems);
-    let profiles = profiles::search(&paths, &mut problems);
+    let (names, mut machines) = machines(args, &named, settings, &mut problems);
+    let mut own = settings.own_files();
+    own.extend(args.baseline.path(settings).and_then(|path| canonical(&path).ok()));
+    machines.iter_mut().for_each(|machine| machine.request.artifacts.clone_from(&own));
+    let mut profiles = profiles::search(&paths, &mut problems);
     let places = Places::here();
+    let excluded = settings.exclude(&mut profiles, &paths, &places, &mut problems);
     let origin = |path: &std::path::Path| places.origin(path);
     let whereabouts = machines.iter().map(whereabouts).collect();
     let mut collector = Collector::new(&origin, names, whereabouts);
@@ -78,17 +95,36 @@ fn check(args: &Args) -> Run {
             collector.add(*id, *host, &sources, findings);
         }
     }
-    collector.finish("check", problems, args.output.fail_on.severity())
+    let known = args.baseline.open(settings, &mut collector, &mut problems);
+    let mut run = collector.finish("check", problems, fail_on);
+    run.told.settings = settings.name().map(str::to_owned);
+    run.told.excluded = excluded;
+    let on = identities(&run, &machines, &places);
+    settings.weigh(&mut run, &places, false, |run, weight| {
+        if let Some(known) = known {
+            known.apply(run, &places, on, true, weight);
+        }
+    });
+    run
 }
 
 /// The recorded machines with their names, or this one without a name.
-fn machines(args: &Args, named: &[Utf8PathBuf], problems: &mut Vec<Problem>) -> (Vec<String>, Vec<Machine>) {
-    if args.hosts.is_empty() {
+fn machines(
+    args: &Args,
+    named: &[Utf8PathBuf],
+    settings: &Settings,
+    problems: &mut Vec<Problem>,
+) -> (Vec<String>, Vec<Machine>) {
+    if args.hosts.is_empty() && settings.config.hosts.is_empty() {
         let machine = args.request.machine(None).map_err(|problem| problems.push(problem));
         return (Vec::new(), machine.into_iter().collect());
     }
     let (mut names, mut machines) = (Vec::new(), Vec::new());
-    for path in hosts::named(named, problems) {
+    let paths = match args.hosts.is_empty() {
+        true => settings.hosts(problems),
+        false => hosts::named(named, "--host ", problems),
+    };
+    for path in paths {
         match args.request.machine(Some(&path)) {
             Ok(machine) => {
                 names.push(path.into_string());
@@ -112,7 +148,17 @@ fn check_one(mut sources: Sources, file: FileId, machine: &Machine) -> (Sources,
     (sources, checked.findings)
 }
 
-fn whereabouts(machine: &Machine) -> Whereabouts {
+/// What tells the machines from others.
+fn identities(run: &Run, machines: &[Machine], places: &Places) -> Vec<baseline::Machine> {
+    let recorded = |name: &String| places.absolute(&places.origin(name.as_ref()));
+    match run.hosts.as_slice() {
+        [] => machines.iter().map(|machine| baseline::Machine::This(machine.host.system())).collect(),
+        names => names.iter().filter_map(recorded).map(baseline::Machine::Recorded).collect(),
+    }
+}
+
+/// Where profiles lie on a machine.
+pub fn whereabouts(machine: &Machine) -> Whereabouts {
     Whereabouts { workspace: machine.request.workspace.to_string(), home: machine.host.home().to_string() }
 }
 

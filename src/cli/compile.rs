@@ -5,7 +5,9 @@ use super::check::has_errors;
 use super::input::{BindArgs, absolute, read_text};
 use super::output::{FailOn, READABLE, exit_for, fail, findings_aside, print, write_atomically};
 use super::profiles::read_profile;
-use crate::manifest;
+use super::settings::{Unusable, WeightArgs};
+use super::weighed::weighed;
+use crate::manifest::{self, Manifest, ManifestError};
 use crate::pipeline::{self, Artifact};
 use crate::policy::System;
 use crate::report;
@@ -28,6 +30,8 @@ pub struct Args {
     check: bool,
     #[command(flatten)]
     bind: BindArgs,
+    #[command(flatten)]
+    weights: WeightArgs,
     /// The lowest severity that makes the run fail; errors always do
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY")]
     fail_on: FailOn,
@@ -42,20 +46,24 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         let help = "give --out-dir DIR to say where to write";
         return Err(fail(Exit::Usage, "a profile from standard input has no place beside it", Some(help)));
     }
+    let settings = args.weights.load().map_err(Unusable::fail)?;
     let mut machine = args.bind.machine()?;
     let outputs = Outputs::of(args, machine.request.target)?;
     machine.request.artifacts = outputs.paths();
+    machine.request.artifacts.extend(settings.own_files());
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &args.profile)?;
     let host = machine.host.as_ref();
-    let mut checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
+    let checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
+    let is_fragment = checked.bound.is_none() && checked.findings.is_empty();
+    let mut shown = weighed(&settings, &sources, file, checked.findings, &machine)?;
     let artifact = match &checked.bound {
-        Some(bound) if !has_errors(&checked.findings) => {
+        Some(bound) if !has_errors(&shown) => {
             let name = outputs.seatbelt.file_name().unwrap_or_default();
             match pipeline::compile(&sources, bound, host, name) {
                 Ok(Ok(artifact)) => Some(artifact),
                 Ok(Err(finding)) => {
-                    checked.findings.push(finding);
+                    shown.push(finding);
                     None
                 }
                 Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
@@ -63,15 +71,15 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         }
         _ => None,
     };
-    findings_aside(&sources, &checked.findings, args.profile.as_str());
+    findings_aside(&sources, &shown, args.profile.as_str());
     let Some(artifact) = artifact else {
-        if checked.findings.is_empty() {
+        if is_fragment {
             let help = "compile the profile that uses it";
             return Err(fail(Exit::Usage, &format!("`{}` is a fragment", args.profile), Some(help)));
         }
         return Err(fail(Exit::Findings, "nothing was compiled", None));
     };
-    let worst = exit_for(&checked.findings, args.fail_on);
+    let worst = exit_for(&shown, args.fail_on);
     if worst != Exit::Clean {
         return Err(fail(worst, "nothing was compiled", None));
     }
@@ -114,12 +122,25 @@ impl Outputs {
 fn compare(outputs: &Outputs, artifact: &Artifact) -> Result<Exit, Exit> {
     let mut stale = false;
     for (path, text) in outputs.with(artifact) {
+        let mut help = "run `palisade compile` again";
         let problem = match read_text(path) {
             Ok(found) if found == *text || manifest::differ_in_cache_only(&found, text) => continue,
-            Ok(_) => "is not what compiling would give".to_owned(),
+            Ok(found) => match manifest::read(&found) {
+                Err(error @ ManifestError::Newer(_)) => {
+                    help = "use that version, or run `palisade compile` again with this one";
+                    format!("is not what compiling would give: {error}")
+                }
+                Ok(Manifest { palisade, .. }) if palisade != env!("CARGO_PKG_VERSION") => {
+                    format!(
+                        "is not what compiling would give: it was written by palisade {palisade}, and this is {}",
+                        env!("CARGO_PKG_VERSION")
+                    )
+                }
+                _ => "is not what compiling would give".to_owned(),
+            },
             Err(error) => format!("cannot be read: {error}"),
         };
-        fail(Exit::Findings, &format!("`{path}` {problem}"), Some("run `palisade compile` again"));
+        fail(Exit::Findings, &format!("`{path}` {problem}"), Some(help));
         stale = true;
     }
     Ok(if stale { Exit::Findings } else { Exit::Clean })

@@ -69,14 +69,22 @@ pub fn run(args: &Args) -> Exit {
             start(&artifact, &args.command.command(), report)
         }
         Err(error) => {
-            let help = match error {
-                ManifestError::Schema(schema) if schema > manifest::SCHEMA => {
-                    "use the version of palisade that compiled it, or run `palisade compile` again with this one; nothing was run"
-                }
-                _ => "run `palisade compile` again; nothing was run",
+            let help = if is_newer(&error) {
+                "use the version of palisade that compiled it, or run `palisade compile` again with this one; nothing was run"
+            } else {
+                "run `palisade compile` again; nothing was run"
             };
             report.refused(&format!("`{}`: {error}", args.manifest), Some(help))
         }
+    }
+}
+
+/// Whether a later version of this program wrote it.
+fn is_newer(error: &ManifestError) -> bool {
+    match error {
+        ManifestError::Newer(_) => true,
+        ManifestError::Schema(schema) => *schema > manifest::SCHEMA,
+        _ => false,
     }
 }
 

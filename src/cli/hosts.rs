@@ -27,8 +27,8 @@ pub fn taken_from(paths: &mut Vec<PathBuf>, hosts: &[Utf8PathBuf]) -> Vec<Utf8Pa
 }
 
 /// The recordings that are meant, each once, in the order given. A name with `*`, `?`, `[` or `{` in it, of which there is no file, is a pattern: not
-/// everything that calls this program is a shell.
-pub fn named(hosts: &[Utf8PathBuf], problems: &mut Vec<Problem>) -> Vec<Utf8PathBuf> {
+/// everything that calls this program is a shell. `option` is where they were named.
+pub fn named(hosts: &[Utf8PathBuf], option: &str, problems: &mut Vec<Problem>) -> Vec<Utf8PathBuf> {
     let mut all = Vec::new();
     for host in hosts {
         let is_pattern = host.as_str().contains(['*', '?', '[', '{']) && host.symlink_metadata().is_err();
@@ -37,8 +37,8 @@ pub fn named(hosts: &[Utf8PathBuf], problems: &mut Vec<Problem>) -> Vec<Utf8Path
             Some(Ok(found)) if !found.is_empty() => all.extend(found),
             Some(found) => {
                 let message = match found {
-                    Ok(_) => format!("no file matches `--host {host}`"),
-                    Err(error) => format!("`--host {host}` is no pattern: {error}"),
+                    Ok(_) => format!("no file matches `{option}{host}`"),
+                    Err(error) => format!("`{option}{host}` is no pattern: {error}"),
                 };
                 problems.push(Problem::new(ProblemKind::Host, None, message));
             }
@@ -94,7 +94,7 @@ mod tests {
         let mut problems = Vec::new();
         let mut given = |names: &[&str]| {
             let hosts: Vec<Utf8PathBuf> = names.iter().map(|name| root.join(name)).collect();
-            let found = named(&hosts, &mut problems);
+            let found = named(&hosts, "--host ", &mut problems);
             found.iter().map(|path| path.strip_prefix(root).unwrap().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(given(&["b.yaml", "*.yaml"]), ["b.yaml", "[c].yaml", "a.yaml"]);

@@ -11,12 +11,15 @@ mod host;
 mod hosts;
 mod init;
 mod input;
+mod known;
 mod output;
 mod places;
 mod profiles;
 mod report;
 mod run;
 mod sb;
+mod settings;
+mod weighed;
 mod why;
 
 use clap::{Parser, Subcommand};

@@ -1,24 +1,49 @@
 //! What the verbs print: findings on standard output, failures of a run on standard error.
 
 use super::Exit;
+use crate::config::Config;
 use crate::finding::{Finding, Severity};
 use crate::report::{self, Run, human::Style};
 use crate::source::Sources;
 use camino::Utf8Path;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, open, openat, renameat, unlinkat};
 use std::io::{IsTerminal as _, Write as _};
 
 /// Options about findings.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FindingArgs {
-    /// How findings are shown
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    /// How findings are shown [default: human]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Show notes too where people read the findings (human, github)
     #[arg(long)]
+    notes: bool,
+    /// The lowest severity that makes the run fail [default: warning]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+}
+
+/// How a run is shown and judged, once command line and settings have spoken.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    pub format: Format,
     pub notes: bool,
-    /// The lowest severity that makes the run fail
-    #[arg(long, value_enum, default_value_t = FailOn::Warning, value_name = "SEVERITY")]
-    pub fail_on: FailOn,
+    pub fail_on: Severity,
+}
+
+impl FindingArgs {
+    /// The command line beats the settings.
+    pub fn settled(&self, config: Option<&Config>) -> Output {
+        let format = config.and_then(|config| config.format);
+        let format = format.and_then(|name| <Format as clap::ValueEnum>::from_str(name, false).ok());
+        let fail_on = self.fail_on.map(FailOn::severity).or(config.and_then(|config| config.fail_on));
+        Output {
+            format: self.format.or(format).unwrap_or(Format::Human),
+            notes: self.notes,
+            fail_on: fail_on.unwrap_or(Severity::Warning),
+        }
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +81,15 @@ impl FailOn {
 
 /// Says what went wrong with the run itself, and passes the exit code through.
 pub fn fail(exit: Exit, message: &str, help: Option<&str>) -> Exit {
-    let mut text = format!("palisade: {}\n", report::shown(message));
+    // In a log each message stays on its line, to be searched for.
+    let line: fn(&str, &str) -> String = if std::io::stderr().is_terminal() {
+        report::wrapped
+    } else {
+        |first, text| format!("{first}{}\n", report::shown(text))
+    };
+    let mut text = line("palisade: ", message);
     if let Some(help) = help {
-        text.push_str(&format!("  help: {}\n", report::shown(help)));
+        text.push_str(&line("  help: ", help));
     }
     // Where standard error is closed there is nobody to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -84,11 +115,9 @@ fn colour(terminal: bool) -> bool {
 }
 
 /// Prints a run on standard output, says on standard error what could not be read, and gives the exit, which does not hang on the format.
-pub fn report(args: &FindingArgs, run: &Run) -> Exit {
-    for problem in &run.problems {
-        fail(Exit::Usage, &problem.message, problem.help.as_deref());
-    }
-    let notes = args.notes || args.fail_on == FailOn::Note;
+pub fn report(args: &Output, run: &Run) -> Exit {
+    problems(run);
+    let notes = args.notes || args.fail_on == Severity::Note;
     let text = match args.format {
         Format::Human => {
             let terminal = std::io::stdout().is_terminal();
@@ -111,6 +140,20 @@ pub fn report(args: &FindingArgs, run: &Run) -> Exit {
     }
     let fails = run.findings.iter().any(|found| run.fails(found));
     if fails { Exit::Findings } else { Exit::Clean }
+}
+
+/// Says on standard error what kept something from being checked, with its place where it has one.
+pub fn problems(run: &Run) {
+    let style = style(std::io::stderr().is_terminal(), true);
+    for problem in &run.problems {
+        match &problem.finding {
+            Some(finding) => {
+                let text = report::human::one(&run.sources, finding, style) + "\n";
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+            None => drop(fail(Exit::Usage, &problem.message, problem.help.as_deref())),
+        }
+    }
 }
 
 /// Findings on standard error, where standard output belongs to something else. Notes are counted, not shown.
@@ -141,37 +184,49 @@ pub const PRIVATE: u32 = 0o600;
 /// Writes a file with these permissions beside its place and moves it there. A link at the place is replaced. Where the system has files
 /// without a name, one that could not be finished leaves none behind, even where this program is killed.
 pub fn write_atomically(path: &Utf8Path, text: &str, mode: u32) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
     let directory = path.parent().unwrap_or(Utf8Path::new("/"));
     if !directory.is_dir() {
         return Err(std::io::Error::other(format!("there is no directory `{directory}`")));
     }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let held = open(directory.as_str(), flags, Mode::empty())?;
+    write_atomically_in(&held, path.file_name().unwrap_or_default(), text, mode)
+}
+
+/// The same in a directory that is open, wherever it is by now.
+pub fn write_atomically_in(directory: &OwnedFd, name: &str, text: &str, mode: u32) -> std::io::Result<()> {
+    let mode = Mode::from_raw_mode(mode as rustix::fs::RawMode);
     #[cfg(target_os = "linux")]
-    if write_nameless(path, directory, text, mode)? {
+    if write_nameless(directory, name, text, mode)? {
         return Ok(());
     }
-    // Without the name of the file that would be moved there: nobody knows it.
-    let plain = |error: std::io::Error| std::io::Error::from(error.kind());
-    let mut file = tempfile::Builder::new()
-        .prefix(".palisade-")
-        .permissions(std::fs::Permissions::from_mode(mode))
-        .tempfile_in(directory)
-        .map_err(plain)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    // Always the same name: what a killed run leaves, the next one takes.
+    let between = between(name);
+    let _ = unlinkat(directory, between.as_str(), AtFlags::empty());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(openat(directory, between.as_str(), flags, mode)?);
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let moved = written.and_then(|()| Ok(renameat(directory, between.as_str(), directory, name)?));
+    if moved.is_err() {
+        let _ = unlinkat(directory, between.as_str(), AtFlags::empty());
+    }
+    moved
+}
+
+/// What a file is called before it has its own name.
+fn between(name: &str) -> String {
+    format!(".palisade-new-{name}")
 }
 
 /// The same by a file that has no name until it is whole (O_TMPFILE in open(2)). `false` where the file system has none, or no name can be
 /// given to it.
 #[cfg(target_os = "linux")]
-fn write_nameless(path: &Utf8Path, directory: &Utf8Path, text: &str, mode: u32) -> std::io::Result<bool> {
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+fn write_nameless(directory: &OwnedFd, name: &str, text: &str, mode: Mode) -> std::io::Result<bool> {
+    use rustix::fs::{CWD, linkat};
     use rustix::io::Errno;
     use std::os::fd::AsRawFd as _;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let mut file = match open(directory.as_str(), flags, Mode::from_raw_mode(mode)) {
+    let mut file = match openat(directory, ".", flags, mode) {
         Ok(file) => std::fs::File::from(file),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => return Ok(false),
         Err(error) => return Err(error.into()),
@@ -179,23 +234,34 @@ fn write_nameless(path: &Utf8Path, directory: &Utf8Path, text: &str, mode: u32) 
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     let source = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let name_it =
-        |place: &Utf8Path| linkat(CWD, source.as_str(), CWD, place.as_str(), AtFlags::SYMLINK_FOLLOW);
-    match name_it(path) {
+    let name_it = |name: &str| linkat(CWD, source.as_str(), directory, name, AtFlags::SYMLINK_FOLLOW);
+    match name_it(name) {
         Ok(()) => return Ok(true),
         Err(Errno::EXIST) => {}
         Err(_) => return Ok(false),
     }
-    // A name can only be taken over from another one. It is always the same: what a killed run leaves, the next one takes.
-    let name = path.file_name().unwrap_or_default();
-    let between = directory.join(format!(".palisade-new-{name}"));
-    let _ = std::fs::remove_file(&between);
+    // A name can only be taken over from another one.
+    let between = between(name);
+    let _ = unlinkat(directory, between.as_str(), AtFlags::empty());
     if name_it(&between).is_err() {
         return Ok(false);
     }
-    let moved = std::fs::rename(&between, path);
+    let moved = renameat(directory, between.as_str(), directory, name);
     if moved.is_err() {
-        let _ = std::fs::remove_file(&between);
+        let _ = unlinkat(directory, between.as_str(), AtFlags::empty());
     }
-    moved.map(|()| true)
+    Ok(moved.map(|()| true)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn every_format_has_the_name_that_settings_know() {
+        let names = Format::value_variants().iter().filter_map(|format| format.to_possible_value());
+        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+        assert_eq!(names, report::FORMATS);
+    }
 }

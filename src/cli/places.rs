@@ -20,6 +20,16 @@ impl Places {
         Self { current, root }
     }
 
+    /// Absolute, without links where the current directory is there.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The absolute path of what is a file.
+    pub fn absolute(&self, origin: &Origin) -> Option<PathBuf> {
+        origin.path().map(|path| self.root.join(path))
+    }
+
     /// Where a path lies. Links on the way to it are followed; it itself, which a repository holds as a link, is not.
     pub fn origin(&self, path: &Path) -> Origin {
         let path = self.current.join(path);

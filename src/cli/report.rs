@@ -2,25 +2,37 @@
 
 use super::Exit;
 use super::exec::CommandArgs;
-use super::output::{PRIVATE, fail, write_atomically};
+use super::output::{PRIVATE, fail, write_atomically_in};
 use crate::exec::Outcome;
 use crate::exec::record::{Record, Recorder, writable_by_command};
+use crate::host::Mount;
 use crate::manifest::{self, Manifest};
 use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
+use rustix::io::Errno;
 use std::io;
 
 const REFUSED: Exit = Exit::Command(125);
 
+/// Where a record goes. The directory is held from before the command starts: whatever its path leads to by the end, the record goes there.
+struct Place {
+    /// Canonical but for its last component.
+    path: Utf8PathBuf,
+    name: String,
+    directory: OwnedFd,
+}
+
 /// A record in the making, and where it goes, if anywhere.
 pub struct Report {
-    path: Option<Utf8PathBuf>,
+    place: Option<Place>,
     recorder: Recorder,
 }
 
 impl Report {
     /// Checks that the record can be written. `inputs` are files that the user would not want to be replaced.
     pub fn begin(args: &CommandArgs, inputs: &[&Utf8Path]) -> Result<Self, Exit> {
-        let path = match &args.report {
+        let place = match &args.report {
             None => None,
             Some(path) => Some(place(path, inputs).map_err(|error| {
                 fail(
@@ -30,20 +42,25 @@ impl Report {
                 )
             })?),
         };
-        Ok(Self { path, recorder: Recorder::new(&args.command()) })
+        Ok(Self { place, recorder: Recorder::new(&args.command()) })
     }
 
     /// Says what it runs behind, which must keep the command away from the record. Removes an older one: if this run is killed, nobody is to
     /// take that for its record.
     pub fn behind(mut self, manifest: &Manifest, text: &str) -> Result<Self, Exit> {
-        if let Some(path) = &self.path {
-            if let Some(root) = writable_by_command(manifest, path) {
+        if let Some(Place { path, name, directory }) = &self.place {
+            let mounts = mounts().map_err(|error| {
+                let message =
+                    format!("whether the command could replace the record `{path}` cannot be told: {error}");
+                fail(REFUSED, &message, Some("mount /proc; nothing was run"))
+            })?;
+            if let Some(root) = writable_by_command(manifest, path, &mounts) {
                 let message =
                     format!("the command could replace the record `{path}`: it may write to `{root}`");
                 return Err(fail(REFUSED, &message, Some("write it elsewhere; nothing was run")));
             }
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            match unlinkat(directory, name.as_str(), AtFlags::empty()) {
+                Err(error) if error != Errno::NOENT => {
                     let message = format!("the older record `{path}` cannot be removed: {error}");
                     return Err(fail(REFUSED, &message, Some("remove it; nothing was run")));
                 }
@@ -55,26 +72,36 @@ impl Report {
     }
 
     pub fn ran(self, outcome: &Outcome, exit: Exit) -> Exit {
-        let Self { path, recorder } = self;
-        write(path, || recorder.ran(outcome), exit, true)
+        let Self { place, recorder } = self;
+        write(place, || recorder.ran(outcome), exit, true)
     }
 
     /// Says why nothing was run.
     pub fn refused(self, message: &str, help: Option<&str>) -> Exit {
         fail(REFUSED, message, help);
-        let Self { path, recorder } = self;
-        write(path, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED, false)
+        let Self { place, recorder } = self;
+        write(place, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED, false)
     }
 
     /// Nothing was run, which was said already.
     pub fn already_refused(self, message: &str) -> Exit {
-        let Self { path, recorder } = self;
-        write(path, || recorder.refused(message.to_owned(), None), REFUSED, false)
+        let Self { place, recorder } = self;
+        write(place, || recorder.refused(message.to_owned(), None), REFUSED, false)
     }
 }
 
-/// Where the record goes, canonical but for its last component.
-fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Utf8PathBuf> {
+#[cfg(target_os = "linux")]
+fn mounts() -> io::Result<Vec<Mount>> {
+    crate::host::mounts::read()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mounts() -> io::Result<Vec<Mount>> {
+    Ok(Vec::new())
+}
+
+/// Finds where the record goes, and that it can be written there.
+fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Place> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
     let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let place = parent.canonicalize_utf8()?.join(name);
@@ -90,15 +117,18 @@ fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Utf8PathBuf> {
         Ok(_) => {}
     }
     // Now, and not only when the command has run.
-    drop(tempfile::tempfile_in(place.parent().unwrap_or(Utf8Path::new("/")))?);
-    Ok(place)
+    let parent = place.parent().unwrap_or(Utf8Path::new("/"));
+    drop(tempfile::tempfile_in(parent)?);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = open(parent.as_str(), flags, Mode::empty())?;
+    Ok(Place { name: name.to_owned(), path: place, directory })
 }
 
-fn write(path: Option<Utf8PathBuf>, record: impl FnOnce() -> Record, exit: Exit, ran: bool) -> Exit {
-    let Some(path) = path else { return exit };
+fn write(place: Option<Place>, record: impl FnOnce() -> Record, exit: Exit, ran: bool) -> Exit {
+    let Some(Place { path, name, directory }) = place else { return exit };
     let written = serde_json::to_string_pretty(&record())
         .map_err(io::Error::from)
-        .and_then(|text| write_atomically(&path, &format!("{text}\n"), PRIVATE));
+        .and_then(|text| write_atomically_in(&directory, &name, &format!("{text}\n"), PRIVATE));
     match written {
         Ok(()) => exit,
         Err(error) => {

@@ -7,6 +7,8 @@ use super::input::BindArgs;
 use super::output::{fail, findings_aside};
 use super::profiles::read_profile;
 use super::report::Report;
+use super::settings::{ConfigArgs, Unusable};
+use super::weighed::weighed;
 use crate::exec::Seatbelt;
 use crate::manifest::{self, Manifest};
 use crate::pipeline;
@@ -23,6 +25,8 @@ pub struct Args {
     profile: Utf8PathBuf,
     #[command(flatten)]
     bind: BindArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
     #[command(flatten)]
     command: CommandArgs,
 }
@@ -49,26 +53,27 @@ fn compile(args: &Args) -> Result<(Manifest, String, Option<String>), Exit> {
         let help = "leave out --host, or use `palisade compile --host` and `palisade exec` on that machine";
         return Err(fail(Exit::Usage, "a command cannot be run on a recorded machine", Some(help)));
     }
-    let machine = args.bind.machine()?;
+    let settings = args.config.load().map_err(Unusable::fail)?;
+    let mut machine = args.bind.machine()?;
+    machine.request.artifacts = settings.own_files();
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &args.profile)?;
     let host = machine.host.as_ref();
-    let mut checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
+    let checked = pipeline::check(&mut sources, file, &LiveLoader, host, &machine.request);
+    let mut shown = weighed(&settings, &sources, file, checked.findings, &machine)?;
     let artifact = match &checked.bound {
-        Some(bound) if !has_errors(&checked.findings) => {
-            match pipeline::compile(&sources, bound, host, "run.sb") {
-                Ok(Ok(artifact)) => Some(artifact),
-                Ok(Err(finding)) => {
-                    checked.findings.push(finding);
-                    None
-                }
-                Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
+        Some(bound) if !has_errors(&shown) => match pipeline::compile(&sources, bound, host, "run.sb") {
+            Ok(Ok(artifact)) => Some(artifact),
+            Ok(Err(finding)) => {
+                shown.push(finding);
+                None
             }
-        }
+            Err(error) => return Err(fail(Exit::Failure, &error.to_string(), None)),
+        },
         _ => None,
     };
     let Some(artifact) = artifact else {
-        findings_aside(&sources, &checked.findings, args.profile.as_str());
+        findings_aside(&sources, &shown, args.profile.as_str());
         let help = "`palisade check` shows the findings";
         return Err(fail(Exit::Findings, "the profile was not compiled and nothing was run", Some(help)));
     };

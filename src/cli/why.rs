@@ -4,11 +4,13 @@ use super::Exit;
 use super::input::{BindArgs, current_directory};
 use super::output::{fail, findings_aside, print, style};
 use super::profiles::read_profile;
+use super::settings::{ConfigArgs, Unusable};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
 use crate::pipeline::{self, Bound};
 use crate::plan::question::Question;
-use crate::plan::{OriginKind, hosts};
+use crate::plan::{Operation, OriginKind, hosts};
+use crate::policy::System;
 use crate::report;
 use crate::resolve::LiveLoader;
 use crate::source::{Sources, Span};
@@ -29,6 +31,8 @@ pub struct Args {
     profile: Option<Utf8PathBuf>,
     #[command(flatten)]
     bind: BindArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 pub fn run(args: &Args) -> Exit {
@@ -51,7 +55,9 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
         Some(profile) => profile.clone(),
         None => only_profile()?,
     };
-    let machine = args.bind.machine()?;
+    let mut machine = args.bind.machine()?;
+    // Guarded where it is compiled, too.
+    machine.request.artifacts = args.config.load().map_err(Unusable::fail)?.own_files();
     let mut sources = Sources::new();
     let file = read_profile(&mut sources, &profile)?;
     let host = machine.host.as_ref();
@@ -75,6 +81,18 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     if !subject.exists {
         text.push_str("  nothing is there now\n");
     }
+    if bound.plan.target == System::Linux && decision.allowed {
+        if subject::names_a_process(&subject.path) {
+            text.push_str("  of the command's own processes only, which have numbers of their own\n");
+        }
+        if matches!(question, Question::Rename | Question::Operation(Operation::Link))
+            && let Some(mount) = subject::mount_of(&decider, &subject.path)
+        {
+            let crossing =
+                format!("  within {mount}: it is a mount of its own, and across mounts it fails with EXDEV");
+            text.push_str(&line(&crossing));
+        }
+    }
     match decision.rule {
         Some(rule) => {
             let scope = match rule.scope {
@@ -82,7 +100,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
                 crate::plan::Scope::Subtree => " and below",
             };
             text.push_str(&line(&format!("  by: {} ({}{scope})", rule.origin.text, rule.path)));
-            if rule.origin.kind == OriginKind::Scratch && subject.exists {
+            if rule.origin.kind == OriginKind::Scratch && subject.exists && rule.path != subject.path {
                 text.push_str("  what is there now is not in it, and is not seen\n");
             }
             text.push_str(&snippet(&sources, rule.origin.span, decision.allowed));

@@ -17,6 +17,8 @@ mod streams;
 mod linux;
 #[cfg(any(target_os = "macos", test))]
 mod macos;
+#[cfg(target_os = "linux")]
+mod mounts;
 
 pub use command::{Command, Prepared};
 #[cfg(target_os = "linux")]

@@ -1,8 +1,9 @@
 //! The record of a run: JSON for other programs, `docs/exec.md` describes it. It holds no values of the environment.
 
 use super::{Cause, Command, Ended, Outcome, Refusal, Violation};
+use crate::host::Mount;
 use crate::manifest::Manifest;
-use crate::plan::{Decider, Operation, OriginKind, Rule, Spelling};
+use crate::plan::{Decider, Operation, OriginKind, Rule, Spelling, names};
 use crate::policy::{Access, LimitKind, LimitUnit, System};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -258,12 +259,16 @@ fn milliseconds(duration: Duration) -> u64 {
 }
 
 /// The writable root, or other grant, through which the command of a manifest could replace a file at this path, which must be canonical but
-/// for its last component. Private directories are not those of the host.
-pub fn writable_by_command(manifest: &Manifest, path: &Utf8Path) -> Option<Utf8PathBuf> {
+/// for its last component. `mounts` are those of the machine, by which the place may have other names. Private directories are not those of
+/// the host.
+pub fn writable_by_command(manifest: &Manifest, path: &Utf8Path, mounts: &[Mount]) -> Option<Utf8PathBuf> {
     let identity = |path: &Utf8Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
     let above: Vec<_> = path.ancestors().skip(1).filter_map(identity).collect();
-    let holds =
-        |root: &Utf8Path| path.starts_with(root) || identity(root).is_some_and(|root| above.contains(&root));
+    let names = names(mounts, path);
+    let holds = |root: &Utf8Path| {
+        names.iter().any(|name| name.starts_with(root))
+            || identity(root).is_some_and(|root| above.contains(&root))
+    };
     let writable = manifest.roots.iter().filter(|root| root.access == Access::ReadWrite);
     if let Some(root) = writable.map(|root| &root.path).find(|root| holds(root)) {
         return Some(root.clone());
@@ -272,10 +277,13 @@ pub fn writable_by_command(manifest: &Manifest, path: &Utf8Path) -> Option<Utf8P
         manifest.rules.iter().filter_map(|rule| Rule::try_from(rule.clone()).ok()).collect();
     let spelling = if manifest.target == System::Macos { Spelling::Folded } else { Spelling::Exact };
     let decider = Decider::new(&rules, spelling);
-    [Operation::Write, Operation::Create, Operation::Remove].into_iter().find_map(|operation| {
-        let decision = decider.decide(operation, path);
-        let rule =
-            decision.rule.filter(|rule| decision.allowed && rule.origin.kind != OriginKind::Scratch)?;
-        Some(rule.path.clone())
-    })
+    let operations = [Operation::Write, Operation::Create, Operation::Remove];
+    names.iter().flat_map(|name| operations.map(|operation| (name, operation))).find_map(
+        |(name, operation)| {
+            let decision = decider.decide(operation, name);
+            let rule =
+                decision.rule.filter(|rule| decision.allowed && rule.origin.kind != OriginKind::Scratch)?;
+            Some(rule.path.clone())
+        },
+    )
 }

@@ -33,6 +33,9 @@ pub enum Refusal {
         "more than {most} protected paths would have to be looked at for hard links, up to those in `{path}`"
     )]
     TooMany { path: Utf8PathBuf, most: usize },
+    /// A mount of the host shows what is protected.
+    #[error("protected path `{path}` is also `{name}`, which is not protected, by the mount at `{mount}`")]
+    Mounted { path: Utf8PathBuf, name: Utf8PathBuf, mount: Utf8PathBuf },
     #[error("`{path}` cannot be examined: {error}")]
     Unexamined { path: Utf8PathBuf, error: io::Error },
     #[error("`{path}` is missing and cannot be kept from being created: {error}")]
@@ -99,6 +102,9 @@ impl Refusal {
                 "keep what is protected smaller, or outside every root: it is looked at before each command, and a look that gives up \
                  would protect nothing"
                     .into()
+            }
+            Self::Mounted { mount, .. } => {
+                format!("unmount it (`umount {mount}`), or protect the other name as well and {compile}")
             }
             Self::Unexamined { .. } => "give yourself the right to read it, or move it out of the root".into(),
             Self::Placeholder { .. } => {

@@ -276,6 +276,11 @@ impl Host for LiveHost {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    fn mounts(&self) -> Result<Vec<super::Mount>, HostError> {
+        super::mounts::read().map_err(|error| host_error(super::mounts::TABLE.into(), &error))
+    }
+
     fn developer_directory(&self) -> Option<&Utf8Path> {
         self.developer_directory.get_or_init(selected_developer_directory).as_deref()
     }

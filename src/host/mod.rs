@@ -3,6 +3,7 @@
 
 mod binary;
 pub mod live;
+pub mod mounts;
 pub mod placeholder;
 pub mod record;
 pub mod recorded;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 pub use live::{LiveError, LiveHost};
+pub use mounts::Mount;
 pub use record::Recorder;
 pub use recorded::{RecordedHost, RecordingError};
 pub use resolve::{Hop, Resolution, ResolveError, resolve, resolve_parent};
@@ -166,6 +168,11 @@ pub trait Host: Sync {
     /// How the disk spells `name`, which is in `directory`: another spelling than the asked one only where case does not matter.
     fn spelling(&self, _directory: &Utf8Path, name: &str) -> Result<String, HostError> {
         Ok(name.to_owned())
+    }
+
+    /// What is mounted where, by which a path may have other names; on Linux only. Nothing where none has ([`mounts::parse`]).
+    fn mounts(&self) -> Result<Vec<Mount>, HostError> {
+        Ok(Vec::new())
     }
 
     /// The active developer directory (`xcode-select -p`), on a Mac that has one.

@@ -3,7 +3,7 @@
 use super::recording::{
     BinaryField, Fields, KindName, Listed, Question, Recording, Refusal, Unlisted, normal,
 };
-use super::{Binary, Entry, Host, HostError};
+use super::{Binary, Entry, Host, HostError, Mount};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
@@ -51,6 +51,7 @@ impl<'a> Recorder<'a> {
             case_insensitive: Some(self.host.case_insensitive())
                 .filter(|insensitive| *insensitive != (self.host.system() == System::Macos)),
             developer_directory: self.host.developer_directory().map(Utf8Path::to_path_buf),
+            mounts: self.host.mounts().unwrap_or_default(),
             unlisted: Unlisted::Unknown,
             entries: answers
                 .into_iter()
@@ -142,6 +143,10 @@ impl Host for Recorder<'_> {
 
     fn spelling(&self, directory: &Utf8Path, name: &str) -> Result<String, HostError> {
         self.host.spelling(directory, name)
+    }
+
+    fn mounts(&self) -> Result<Vec<Mount>, HostError> {
+        self.host.mounts()
     }
 
     fn developer_directory(&self) -> Option<&Utf8Path> {

@@ -3,7 +3,7 @@
 use super::recording::{
     BinaryField, Fields, KindName, Listed, Mode, Question, Recording, Unlisted, hex, normal,
 };
-use super::{Binary, Entry, Host, HostError, Identity, Kind, resolve, spelling};
+use super::{Binary, Entry, Host, HostError, Identity, Kind, Mount, resolve, spelling};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest, Sha256};
@@ -26,6 +26,7 @@ pub struct RecordedHost {
     workspace: Option<Utf8PathBuf>,
     case_insensitive: bool,
     developer_directory: Option<Utf8PathBuf>,
+    mounts: Vec<Mount>,
     unlisted: Unlisted,
     entries: BTreeMap<Utf8PathBuf, Listed>,
     /// Every directory that is there, listed or implied, and the names listed below it.
@@ -50,11 +51,13 @@ impl RecordedHost {
             workspace,
             case_insensitive,
             developer_directory,
+            mounts,
             unlisted,
             entries,
         } = recording;
         let case_insensitive = case_insensitive.unwrap_or(system == System::Macos);
-        for path in std::iter::once(&home).chain(&developer_directory).chain(&workspace) {
+        let mounted = mounts.iter().flat_map(|mount| [&mount.place, &mount.root]);
+        for path in std::iter::once(&home).chain(&developer_directory).chain(&workspace).chain(mounted) {
             normal(path).map_err(|why| error(format!("`{path}` {why}")))?;
         }
         for (path, listed) in &entries {
@@ -69,6 +72,7 @@ impl RecordedHost {
             workspace,
             case_insensitive,
             developer_directory,
+            mounts,
             unlisted,
             children: BTreeMap::from([("/".into(), BTreeSet::new())]),
             folded: HashMap::new(),
@@ -298,6 +302,10 @@ impl Host for RecordedHost {
     fn spelling(&self, directory: &Utf8Path, name: &str) -> Result<String, HostError> {
         let path = self.listed_spelling(&directory.join(name));
         Ok(path.file_name().unwrap_or(name).to_owned())
+    }
+
+    fn mounts(&self) -> Result<Vec<Mount>, HostError> {
+        Ok(self.mounts.clone())
     }
 
     fn developer_directory(&self) -> Option<&Utf8Path> {

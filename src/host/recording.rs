@@ -1,6 +1,6 @@
 //! The form of a recorded machine: YAML that `host record` writes and that people write by hand.
 
-use super::{Binary, HostError, Identity, Kind};
+use super::{Binary, HostError, Identity, Kind, Mount};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::{self, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -34,6 +34,9 @@ pub struct Recording {
     pub case_insensitive: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_directory: Option<Utf8PathBuf>,
+    /// Every mount that can be reached, where a file system is seen at more than one place. Default: none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mounts: Vec<Mount>,
     #[serde(default)]
     pub unlisted: Unlisted,
     #[serde(deserialize_with = "entries")]

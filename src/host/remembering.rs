@@ -1,6 +1,6 @@
 //! A host that is asked each question about a path once: what several parts of one compile look at is read once and is the same for all.
 
-use super::{Binary, Entry, Host, HostError, Listing};
+use super::{Binary, Entry, Host, HostError, Listing, Mount};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
@@ -79,6 +79,10 @@ impl Host for Remembering<'_> {
 
     fn binary(&self, path: &Utf8Path) -> Result<Option<Binary>, HostError> {
         self.host.binary(path)
+    }
+
+    fn mounts(&self) -> Result<Vec<Mount>, HostError> {
+        self.host.mounts()
     }
 
     fn developer_directory(&self) -> Option<&Utf8Path> {

@@ -1,6 +1,6 @@
 //! What the rules say of themselves, for `palisade explain` and `palisade rules`.
 
-use super::{RuleInfo, find_rule, language, rules};
+use super::{RuleInfo, find_rule, language, of_runs, rules};
 use crate::finding::Severity;
 use std::fmt::Write;
 
@@ -97,6 +97,8 @@ fn standing(info: &RuleInfo) -> String {
 pub fn rules_table() -> String {
     let mut table = table(rules::ALL.iter().map(|rule| rule.info()));
     table.push_str("\n* can be allowed at a statement: # palisade: allow(NAME) REASON\n");
+    table.push_str("\nOf what `palisade check` was given:\n\n");
+    table.push_str(&self::table(of_runs::ALL.into_iter()));
     table.push_str("\nOf `palisade sb check`, about Seatbelt profiles:\n\n");
     table.push_str(&self::table(crate::sbpl::lint::ALL.iter().map(|rule| rule.info())));
     table.push_str("\nOf the language itself, when a text is read, resolved and compiled:\n\n");

@@ -15,6 +15,11 @@ const fn entry(name: &'static str, text: &'static str) -> Entry {
 /// Every such name, sorted.
 pub const ENTRIES: &[Entry] = &[
     entry(
+        "baseline",
+        "A baseline that cannot be used.\n\nIt is no baseline, is one of a later version, or was changed into something that cannot be \
+         read. `palisade check --write-baseline FILE` writes it anew; `docs/check.md` says what it holds.",
+    ),
+    entry(
         "conflicting-fragments",
         "Two fragments state one thing differently.\n\nWhat can be said once (`network`, `ipc`, a limit, a variable, a parameter's default, \
          `working-directory`) must be said alike by every fragment that a profile uses. State it in the profile, which stands over \
@@ -91,6 +96,11 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "sb-version",
         "A Seatbelt profile that does not state its version before its first rule.\n\nBegin it with `(version 1)`.",
+    ),
+    entry(
+        "settings",
+        "Something in `palisade.toml` that cannot be meant.\n\nA key, a rule or a severity that is not known would be ignored \
+         otherwise, and nothing is ever ignored. `docs/check.md` lists the keys.",
     ),
     entry(
         "syntax",

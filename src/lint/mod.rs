@@ -9,6 +9,7 @@ mod catalogue;
 mod explain;
 mod language;
 mod neighbours;
+mod of_runs;
 mod pages;
 mod places;
 pub mod rules;
@@ -18,6 +19,7 @@ mod testing;
 pub use crate::finding::RuleInfo;
 pub use allowances::UnusedAllowance;
 pub use explain::{Description, describe, explain, rules_table};
+pub use of_runs::STALE_BASELINE;
 pub use pages::pages;
 
 use crate::bind::Binding;
@@ -96,8 +98,7 @@ fn bounded(findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     for (rule, (number, first)) in beyond {
-        let mut rest =
-            Finding::new(rule, first.severity, format!("{number} more findings of `{rule}` are not shown"));
+        let mut rest = Finding::new(rule, first.severity, remainder(number, rule));
         if let Some(span) = first.span() {
             rest = rest.at(span, "the next one");
         }
@@ -107,6 +108,16 @@ fn bounded(findings: Vec<Finding>) -> Vec<Finding> {
     kept
 }
 
+fn remainder(number: usize, rule: &str) -> String {
+    format!("{number} more findings of `{rule}` are not shown")
+}
+
+/// Whether a finding stands for others that nobody has seen.
+pub fn is_remainder(finding: &Finding) -> bool {
+    let number = finding.message.split(' ').next().and_then(|number| number.parse().ok());
+    number.is_some_and(|number| finding.message == remainder(number, finding.rule))
+}
+
 /// The names of every check, in the order of the registry.
 pub fn names() -> Vec<&'static str> {
     rules::ALL.iter().map(|rule| rule.info().name).collect()
@@ -114,7 +125,12 @@ pub fn names() -> Vec<&'static str> {
 
 /// Every rule there is: those of `check`, then those of `sb check`.
 pub fn infos() -> impl Iterator<Item = &'static RuleInfo> {
-    rules::ALL.iter().map(|rule| rule.info()).chain(crate::sbpl::lint::ALL.iter().map(|rule| rule.info()))
+    infos_of_check().chain(crate::sbpl::lint::ALL.iter().map(|rule| rule.info()))
+}
+
+/// Every rule of `check`: those about a profile, then those about a whole run.
+pub fn infos_of_check() -> impl Iterator<Item = &'static RuleInfo> {
+    rules::ALL.iter().map(|rule| rule.info()).chain(of_runs::ALL)
 }
 
 /// The rule of that name.
@@ -160,6 +176,8 @@ mod tests {
             (rest.message.as_str(), rest.severity),
             ("2 more findings of `a` are not shown", Severity::Error)
         );
+        assert_eq!(left.iter().filter(|finding| is_remainder(finding)).count(), 1);
+        assert!(is_remainder(rest));
         assert_eq!(left[MAX_OF_ONE_RULE + 1].rule, "b");
     }
 

@@ -1,6 +1,6 @@
 //! The pages of `docs/rules/`: what `palisade explain` prints, one file each, and an index.
 
-use super::{RuleInfo, explain, infos, language, rules};
+use super::{RuleInfo, explain, infos, language, of_runs, rules};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -19,9 +19,11 @@ fn index() -> String {
          rules' own documentation.\n\n- **Severity**: an `error` says that the profile does not hold what it says, cannot be compiled, or opens \
          what nobody should; a `warning` that it is probably not meant; a `note` needs no answer.\n- **Confidence**: `certain` follows from \
          the statements and the machine; `likely` is told by a name, a custom or a catalogue, and seldom wrong; `possible` only the author can \
-         tell.\n- A name with `*` can be allowed at a statement, with a reason: `# palisade: allow(NAME) REASON`.\n",
+         tell.\n- A name with `*` can be allowed at a statement, with a reason: `# palisade: allow(NAME) REASON`. Its severity can be \
+         set to any in [`palisade.toml`](../check.md); that of another rule can only be raised.\n",
     );
     section(&mut text, "Profiles", rules::ALL.iter().map(|rule| rule.info()));
+    section(&mut text, "Runs", of_runs::ALL.into_iter());
     section(&mut text, "Seatbelt profiles", crate::sbpl::lint::ALL.iter().map(|rule| rule.info()));
     text.push_str(
         "\n## The language itself\n\nFound when a text is read, resolved and compiled. None can be allowed.\n\n| name | finds |\n|---|---|\n",

@@ -10,6 +10,11 @@ pub enum ManifestError {
     NoDigest,
     #[error("the manifest is not what was compiled: its digest does not match")]
     Digest,
+    /// What a later version writes may mean more than this one knows.
+    #[error("the manifest was written by palisade {0}, which is newer than this one, {OWN}")]
+    Newer(String),
+    #[error("`{0}`, which the manifest says that it was written by, is no version of palisade")]
+    Version(String),
     #[error("the manifest has schema {0}, and this program reads schema {SCHEMA}")]
     Schema(u32),
     #[error("the manifest cannot be read: {0}")]
@@ -17,6 +22,8 @@ pub enum ManifestError {
     #[error("the manifest cannot be read: {0}")]
     Rule(String),
 }
+
+const OWN: &str = env!("CARGO_PKG_VERSION");
 
 const HEADER: &str = "\
 # Palisade manifest: what one sandboxed command may do, as `palisade exec` enforces it.
@@ -38,7 +45,7 @@ pub fn write(manifest: &Manifest) -> Result<String, ManifestError> {
 /// Reads a manifest and checks that nothing in it has changed since it was written.
 ///
 /// # Errors
-/// A missing or wrong digest, another schema, an unknown field, a rule that makes no sense.
+/// A missing or wrong digest, a version of the program that is newer than this one, another schema, an unknown field, a rule that makes no sense.
 pub fn read(text: &str) -> Result<Manifest, ManifestError> {
     let at = text.rfind(DIGEST).ok_or(ManifestError::NoDigest)?;
     let (body, last) = text.split_at(at);
@@ -49,8 +56,13 @@ pub fn read(text: &str) -> Result<Manifest, ManifestError> {
     if stated != hex(&Sha256::digest(body.as_bytes())) {
         return Err(ManifestError::Digest);
     }
-    let schema: Schema =
-        serde_yaml::from_str(body.lines().find(|line| line.starts_with("schema:")).unwrap_or(""))?;
+    let field = |name: &str| body.lines().find(|line| line.starts_with(name)).unwrap_or("");
+    let writer: Writer = serde_yaml::from_str(field("palisade:"))?;
+    let version = version(&writer.palisade).ok_or_else(|| ManifestError::Version(writer.palisade.clone()))?;
+    if self::version(OWN).is_none_or(|own| version > own) {
+        return Err(ManifestError::Newer(writer.palisade));
+    }
+    let schema: Schema = serde_yaml::from_str(field("schema:"))?;
     if schema.schema != SCHEMA {
         return Err(ManifestError::Schema(schema.schema));
     }
@@ -75,6 +87,18 @@ pub fn differ_in_cache_only(one: &str, other: &str) -> bool {
 #[derive(serde::Deserialize)]
 struct Schema {
     schema: u32,
+}
+
+#[derive(serde::Deserialize)]
+struct Writer {
+    palisade: String,
+}
+
+/// The numbers of a version (Semantic Versioning 2.0.0); what stands behind them, as of a version that was tried out, counts as that version.
+fn version(text: &str) -> Option<[u64; 3]> {
+    let numbers = text.split(['-', '+']).next()?;
+    let numbers: Vec<u64> = numbers.split('.').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
 }
 
 /// Lower-case hexadecimal.

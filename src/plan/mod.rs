@@ -2,6 +2,7 @@
 //!
 //! Everything that decides anything reads the plan, through [`Decider`].
 
+pub mod aliases;
 pub mod decide;
 pub mod hosts;
 pub mod operation;
@@ -9,6 +10,7 @@ pub mod question;
 pub mod rule;
 pub mod seatbelt;
 
+pub use aliases::{Alias, aliases, names};
 pub use decide::{Decider, Decision, Spelling};
 pub use operation::{Operation, Operations};
 pub use rule::{Effect, Origin, OriginKind, Rule, Scope};

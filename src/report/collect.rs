@@ -2,7 +2,7 @@
 
 use super::fingerprint;
 use super::origin::{Origin, STANDARD_INPUT};
-use super::run::{Found, Problem, Run};
+use super::run::{Found, Problem, ProblemKind, Run, Told};
 use super::whereabouts::Whereabouts;
 use crate::finding::{Finding, Severity};
 use crate::source::{FileId, SourceFile, Sources};
@@ -72,7 +72,22 @@ impl<'o> Collector<'o> {
         }
     }
 
-    fn adopt(&mut self, file: &SourceFile) -> FileId {
+    /// What is wrong with a text that is no profile, as problems of the run. The findings speak of `sources`.
+    pub fn problems(&mut self, kind: ProblemKind, sources: &Sources, findings: Vec<Finding>) -> Vec<Problem> {
+        let ids: Vec<FileId> = sources.files().map(|(_, file)| self.adopt(file)).collect();
+        let problem = |finding: Finding| {
+            let path = finding.span().and_then(|span| sources.file(span.file).path.clone());
+            let place = finding.span().map(|span| sources.file_line_column(span)).unwrap_or_default();
+            let finding =
+                finding.with_files(|id| ids.get(id.index()).copied().or(ids.first().copied()).unwrap_or(id));
+            let problem = Problem::new(kind, path.map(Into::into), format!("{place}: {}", finding.message));
+            Problem { help: finding.help.clone(), finding: Some(Box::new(finding)), ..problem }
+        };
+        findings.into_iter().map(problem).collect()
+    }
+
+    /// Names a text that is no profile and of which something is said later.
+    pub fn adopt(&mut self, file: &SourceFile) -> FileId {
         let origin = match &file.path {
             Some(path) => (self.origin)(path.as_std_path()),
             None if file.name == STANDARD_INPUT => Origin::Input,
@@ -117,6 +132,8 @@ impl<'o> Collector<'o> {
             findings,
             problems,
             fail_on,
+            whereabouts: self.whereabouts,
+            told: Told::default(),
             origins: self.origins,
         }
     }

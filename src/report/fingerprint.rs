@@ -24,12 +24,12 @@ pub fn assign<'a>(
 }
 
 /// How a statement is laid out does not matter.
-fn words(statement: &str) -> String {
+pub fn words(statement: &str) -> String {
     statement.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first half of a SHA-256. Each part is preceded by its length, so that none can run into the next.
-fn digest(parts: &[&str]) -> String {
+pub fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());

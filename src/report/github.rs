@@ -11,16 +11,17 @@ use crate::source::Span;
 /// A line for each finding, and one for each input that could not be read. Notes are annotations too where `notes` says so: GitHub shows ten
 /// of a kind for each step.
 pub fn run(run: &Run, notes: bool) -> String {
-    let problems = run.problems.iter().map(problem);
+    let problems = run.problems.iter().map(|it| problem(run, it));
     let findings = run.findings.iter().filter(|found| notes || found.finding.severity > Severity::Note);
     problems.chain(findings.map(|found| finding(run, found))).collect()
 }
 
-fn problem(problem: &Problem) -> String {
+fn problem(run: &Run, problem: &Problem) -> String {
     let mut properties = Vec::new();
-    if problem.kind == ProblemKind::Profile {
+    if problem.kind == ProblemKind::Profile || problem.span().is_some() {
         properties.extend(problem.origin.as_ref().and_then(file));
     }
+    properties.extend(problem.span().into_iter().flat_map(|span| lines(run, span)));
     properties.push(("title", "unreadable input".to_owned()));
     let help = problem.help.as_deref().map(|help| format!("\nhelp: {}", shown(help))).unwrap_or_default();
     command("error", &properties, &format!("{}{help}", shown(&problem.message)))

@@ -75,7 +75,8 @@ pub fn run(run: &Run, style: Style) -> String {
         1 => "; 1 input could not be read".to_owned(),
         many => format!("; {many} inputs could not be read"),
     };
-    text + &summary + &lost + "\n"
+    let told: String = run.told.asides().iter().map(|aside| format!("; {}", shown(aside))).collect();
+    text + &summary + &lost + &told + "\n"
 }
 
 /// Every finding with its source, in the order given, and a line that counts them. `subject` is the name of what was checked.

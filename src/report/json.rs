@@ -21,6 +21,8 @@ struct Document<'a> {
     program: Program,
     command: &'static str,
     summary: Summary,
+    settings: Option<&'a str>,
+    baseline: Option<&'a str>,
     profiles: Vec<File<'a>>,
     hosts: &'a [String],
     findings: Vec<OneFinding<'a>>,
@@ -41,6 +43,8 @@ struct Summary {
     warnings: usize,
     notes: usize,
     problems: usize,
+    left_out: usize,
+    excluded: usize,
 }
 
 #[derive(Serialize)]
@@ -105,6 +109,7 @@ struct OneProblem<'a> {
     uri: Option<String>,
     message: &'a str,
     help: Option<&'a str>,
+    place: Option<Place<'a>>,
 }
 
 /// The document, with a line end.
@@ -124,11 +129,15 @@ pub fn run(run: &Run) -> std::io::Result<String> {
             warnings: run.count(Severity::Warning),
             notes: run.count(Severity::Note),
             problems: run.problems.len(),
+            left_out: run.told.left_out,
+            excluded: run.told.excluded,
         },
+        settings: run.told.settings.as_deref(),
+        baseline: run.told.baseline.as_deref(),
         profiles: run.profiles.iter().map(|file| file_of(run, *file)).collect(),
         hosts: &run.hosts,
         findings: run.findings.iter().map(|found| finding(run, found)).collect(),
-        problems: run.problems.iter().map(problem).collect(),
+        problems: run.problems.iter().map(|it| problem(run, it)).collect(),
     };
     super::pretty(&document)
 }
@@ -170,12 +179,13 @@ fn place(run: &Run, span: Span) -> Place<'_> {
     Place { file: name, uri, start: position(span.start, region.start), end: position(span.end, region.end) }
 }
 
-fn problem(problem: &Problem) -> OneProblem<'_> {
+fn problem<'a>(run: &'a Run, problem: &'a Problem) -> OneProblem<'a> {
     OneProblem {
         kind: problem.kind,
         path: problem.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
         uri: problem.origin.as_ref().map(Origin::uri),
         message: &problem.message,
         help: problem.help.as_deref(),
+        place: problem.span().map(|span| place(run, span)),
     }
 }

@@ -17,8 +17,11 @@ mod snippet;
 mod terminal;
 pub mod whereabouts;
 
-pub use run::{Found, Problem, ProblemKind, Run};
-pub use terminal::shown;
+pub use run::{Found, Problem, ProblemKind, Run, Told};
+pub use terminal::{shown, wrapped};
+
+/// The names of the formats.
+pub const FORMATS: [&str; 6] = ["human", "concise", "json", "sarif", "github", "junit"];
 
 /// JSON as people can read it too, with a line end.
 fn pretty(document: &impl serde::Serialize) -> std::io::Result<String> {

@@ -2,8 +2,9 @@
 //! works on it, and every format is written from it.
 
 use super::origin::Origin;
+use super::whereabouts::Whereabouts;
 use crate::finding::{Finding, Severity};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -22,8 +23,44 @@ pub struct Run {
     pub problems: Vec<Problem>,
     /// The lowest severity that makes the run fail.
     pub fail_on: Severity,
+    /// Where profiles lie on each machine that they were checked against; none where they were checked against no machine.
+    pub whereabouts: Vec<Whereabouts>,
+    /// What the run was told beside the command line.
+    pub told: Told,
     /// By the index of the file.
     pub(super) origins: Vec<Origin>,
+}
+
+/// What a run was told beside the command line, and what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The name of the settings that were taken.
+    pub settings: Option<String>,
+    /// How many profiles these passed over.
+    pub excluded: usize,
+    /// The name of the baseline.
+    pub baseline: Option<String>,
+    /// How many findings it left out.
+    pub left_out: usize,
+}
+
+impl Told {
+    /// In words: what else there was, and what said so.
+    pub fn asides(&self) -> Vec<String> {
+        let mut asides = Vec::new();
+        if let Some(baseline) = &self.baseline {
+            asides.push(format!("{} left out by {baseline}", self.left_out));
+        }
+        if let Some(settings) = &self.settings {
+            let excluded = match self.excluded {
+                0 => String::new(),
+                1 => ", which excludes 1 profile".to_owned(),
+                many => format!(", which excludes {many} profiles"),
+            };
+            asides.push(format!("settings of {settings}{excluded}"));
+        }
+        asides
+    }
 }
 
 /// A finding, once for all profiles and hosts that agree about it.
@@ -49,6 +86,10 @@ pub enum ProblemKind {
     Host,
     /// What was asked for on the command line.
     Usage,
+    /// A `palisade.toml` that cannot be read or meant.
+    Settings,
+    /// A baseline that cannot be read or meant.
+    Baseline,
 }
 
 /// What kept something from being checked. A run with one is no success, whatever was found.
@@ -61,16 +102,23 @@ pub struct Problem {
     pub origin: Option<Origin>,
     pub message: String,
     pub help: Option<String>,
+    /// The same as a finding, where it has a place in a file of the run.
+    pub finding: Option<Box<Finding>>,
 }
 
 impl Problem {
     pub fn new(kind: ProblemKind, path: Option<PathBuf>, message: impl Into<String>) -> Self {
-        Self { kind, path, origin: None, message: message.into(), help: None }
+        Self { kind, path, origin: None, message: message.into(), help: None, finding: None }
     }
 
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+
+    /// The place that it is about, in a file of the run.
+    pub fn span(&self) -> Option<Span> {
+        self.finding.as_deref().and_then(Finding::span)
     }
 }
 

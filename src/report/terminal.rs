@@ -47,6 +47,32 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// Columns of everything that is written for people.
+const WIDTH: usize = 80;
+/// Stands for a blank that no line may end at. In text that is [`shown`] there is none.
+const UNBROKEN: char = '\u{1}';
+
+/// A message in lines of 80 columns where its words allow it, the first beginning with `first` and the others with as many blanks. What stands
+/// in backticks, such as a path or a command to be copied, is never broken. Line ends at the end of each.
+pub fn wrapped(first: &str, text: &str) -> String {
+    let mut quoted = false;
+    let held: String = shown(text)
+        .chars()
+        .map(|character| {
+            quoted ^= character == '`';
+            if quoted && character == ' ' { UNBROKEN } else { character }
+        })
+        .collect();
+    let rest = " ".repeat(first.len());
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(&rest)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::fill(&held, options).replace(UNBROKEN, " ") + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,7 +84,32 @@ mod tests {
         assert!(matches!(shown("grün, 日本, “x”"), Cow::Borrowed(_)));
     }
 
+    #[test]
+    fn long_messages_are_wrapped_and_what_is_to_be_copied_is_not() {
+        let command =
+            "cp -p /home/dev/a project/with blanks/x /home/dev/a project/with blanks/x.copy && mv it back";
+        let text = wrapped(
+            "  help: ",
+            &format!(
+                "break the link, as every other name would expose what is in it: `{command}`; nothing was run"
+            ),
+        );
+        assert_eq!(
+            text,
+            format!(
+                "  help: break the link, as every other name would expose what is in it:\n        `{command}`;\n        nothing was run\n"
+            )
+        );
+        assert_eq!(wrapped("palisade: ", "short\n"), "palisade: short\\n\n");
+    }
+
     proptest! {
+        #[test]
+        fn wrapping_keeps_every_word(text in "[a-z` ]{0,300}") {
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            prop_assert_eq!(words(&wrapped("", &text)), words(&text));
+        }
+
         #[test]
         fn nothing_hidden_is_left(text in any::<String>()) {
             prop_assert!(!shown(&text).contains(is_hidden));

@@ -3,7 +3,7 @@
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::Allowance;
 use crate::source::{Sources, Span, Spanned};
-use crate::syntax::ast::{Comment, File, Network, Statement, StatementKind};
+use crate::syntax::ast::{Comment, File, Statement, StatementKind};
 use crate::syntax::shown;
 use std::collections::BTreeMap;
 
@@ -150,7 +150,7 @@ impl<'a> Lines<'a> {
             if let StatementKind::On { statements, .. } = &statement.kind {
                 self.statements(statements);
             }
-            for entry in entries(statement) {
+            for entry in statement.entries() {
                 self.add(entry, None);
             }
         }
@@ -179,23 +179,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The entries of a block or list that are no statements themselves.
-fn entries(statement: &Statement) -> Vec<Span> {
-    match &statement.kind {
-        StatementKind::Env(items) => items.iter().map(|item| item.span).collect(),
-        StatementKind::Limits(limits) => limits.iter().map(|limit| limit.span).collect(),
-        StatementKind::Expect(lines) => lines.iter().map(|line| line.span).collect(),
-        StatementKind::Network(network) => match &network.value {
-            Network::Only(rules) => rules.iter().map(|rule| rule.span).collect(),
-            _ => Vec::new(),
-        },
-        StatementKind::Tools(words) | StatementKind::OptionalTools(words) | StatementKind::Needs(words) => {
-            words.iter().map(|word| word.span).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// The first entry of a block, and of the first block in that.
 fn first_entry(statement: &Statement) -> Option<Span> {
     match &statement.kind {
@@ -203,6 +186,6 @@ fn first_entry(statement: &Statement) -> Option<Span> {
             let first = statements.first()?;
             Some(first_entry(first).unwrap_or(first.span))
         }
-        _ => entries(statement).first().copied(),
+        _ => statement.entries().first().copied(),
     }
 }

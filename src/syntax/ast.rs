@@ -60,6 +60,25 @@ pub struct Statement {
     pub span: Span,
 }
 
+impl Statement {
+    /// The entries of a block or list that are no statements themselves.
+    pub fn entries(&self) -> Vec<Span> {
+        match &self.kind {
+            StatementKind::Env(items) => items.iter().map(|item| item.span).collect(),
+            StatementKind::Limits(limits) => limits.iter().map(|limit| limit.span).collect(),
+            StatementKind::Expect(lines) => lines.iter().map(|line| line.span).collect(),
+            StatementKind::Network(network) => match &network.value {
+                Network::Only(rules) => rules.iter().map(|rule| rule.span).collect(),
+                _ => Vec::new(),
+            },
+            StatementKind::Tools(words)
+            | StatementKind::OptionalTools(words)
+            | StatementKind::Needs(words) => words.iter().map(|word| word.span).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Every statement of the language. Those in a list may be written several times, except where
 /// [`StatementKind::is_single`] says so.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -252,3 +252,29 @@ fn own_files_are_guarded_and_so_are_those_of_other_profiles() {
         walked.plan().protected.iter().find(|entry| entry.path == "/w/policies/case.manifest.yaml").unwrap();
     assert_eq!((manifest.protection, manifest.presence), (Protection::Guarded, Presence::File));
 }
+
+#[test]
+fn a_folder_of_policies_alone_takes_no_new_ones() {
+    let entries = ["/w/policies/case.palisade: file", "/w/policies/README.md: file", "/w/src/a.c: file"];
+    let text = profile("root \"/w\" read-write");
+    let walked = walk_text(&machine(&entries), &text, "case.palisade", Some("/w/policies/case.palisade"));
+    for path in
+        ["/w/policies/new.palisade", "/w/policies/new.manifest.yaml", "/w/policies/README.md", "/w/policies"]
+    {
+        for operation in CHANGES {
+            assert!(!walked.allows(operation, path), "{operation:?} {path}");
+        }
+    }
+    assert!(walked.allows(Operation::Read, "/w/policies/README.md"));
+    // A folder of other things too, the top of a root, and where a guard in it is lifted.
+    let open = |entries: &[&str], statements: &str, at: &str, path: &str| {
+        let walked = walk_text(&machine(entries), &profile(statements), "case.palisade", Some(at));
+        assert!(walked.allows(Operation::Create, path), "{path}");
+        assert!(walked.plan().losses.iter().any(|loss| loss.text.contains("under a new name")));
+    };
+    let other = [&entries[..], &["/w/policies/check.rego: file"]].concat();
+    open(&other, "root \"/w\" read-write", "/w/policies/case.palisade", "/w/policies/new.palisade");
+    open(&["/w/case.palisade: file"], "root \"/w\" read-write", "/w/case.palisade", "/w/new.palisade");
+    let lifted = "root \"/w\" read-write\nunguard \"/w/policies/case.palisade\" because \"it writes it\"";
+    open(&entries, lifted, "/w/policies/case.palisade", "/w/policies/new.palisade");
+}

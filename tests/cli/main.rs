@@ -1,9 +1,11 @@
 //! The program as people run it: verbs, exit codes, and what they print.
 
 mod artifacts;
+mod baseline;
 mod formats;
 mod input;
 mod recording;
+mod settings;
 mod verbs;
 mod why;
 

@@ -145,3 +145,31 @@ fn a_profile_with_errors_is_answered_with_a_warning() {
     place.on_examples(&["why", "read", "src/main.c"]).exits(0).says("this profile has errors");
     assert!(std::path::Path::new(HOSTS).is_dir());
 }
+
+#[test]
+fn what_a_command_has_of_its_own_is_not_what_the_host_has() {
+    let line = "root \"$workspace\" read-write\nroot \"$workspace/sub\" read-only";
+    let place = Place::with("a.palisade", line);
+    place.write("file", "x");
+    place.write("sub/file", "x");
+    let why = |operation: &str, subject: &str| place.on_examples(&["why", operation, subject]);
+    why("read", "/proc/1/environ").exits(1).says("palisade's own and hidden");
+    why("read", "/proc/1/root/etc/passwd").exits(1);
+    why("read", "/proc/kcore").exits(1).says("tells of the host's kernel");
+    why("read", "/proc/self/environ").exits(0).says("a /proc of their own");
+    why("read", "/proc/4711/environ").exits(0).says("of the command's own processes only");
+    why("read", "/proc/self/root/etc/passwd").exits(0).says("through the link /proc/self/root -> /");
+    why("read", "/proc/self/root/root").exits(1);
+    why("read", "/proc/self/exe").exits(2).says("ask about the file itself");
+    why("write", "/proc/self/mem").exits(1);
+    // The examples' machine has a file there, which is not in the directory that the command has.
+    for operation in ["read", "metadata", "remove", "rename", "link"] {
+        why(operation, "/tmp/left").exits(1).says("what is there now is not in it, and is not seen");
+    }
+    why("write", "/tmp/left").exits(0);
+    why("create", "/tmp/new").exits(0);
+    why("read", "/tmp").exits(0);
+    // What parts one mount from another is said.
+    let root = why("link", "src/main.c");
+    root.exits(0).says("across mounts it fails with EXDEV");
+}

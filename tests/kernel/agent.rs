@@ -75,6 +75,7 @@ fn answer(ask: &Ask) -> Said {
         "create" => create(path, ask.identity.is_some()),
         "rename" => rename(path),
         "link" => link(path),
+        "link-to" => link_to(path, ask.text.as_deref().unwrap_or_default()),
         "exec" => exec(path),
         "map" => said(map(path)),
         "remove" => said(remove(path)),
@@ -154,6 +155,16 @@ fn link(path: &Path) -> Said {
     }
     match fs::hard_link(path, beside(path)) {
         Ok(()) => match fs::remove_file(beside(path)) {
+            Ok(()) => Said::Yes,
+            Err(error) => Said::Spoilt(format!("linked, and cannot be removed: {error}")),
+        },
+        Err(error) => said(Err(error)),
+    }
+}
+
+fn link_to(path: &Path, target: &str) -> Said {
+    match fs::hard_link(path, target) {
+        Ok(()) => match fs::remove_file(target) {
             Ok(()) => Said::Yes,
             Err(error) => Said::Spoilt(format!("linked, and cannot be removed: {error}")),
         },

@@ -9,7 +9,6 @@ use palisade::bind::subject;
 use palisade::finding::Severity;
 use palisade::host::{Host, LiveHost};
 use palisade::pipeline::{self, Bound, Request};
-use palisade::plan::OriginKind;
 use palisade::plan::question::Question;
 use palisade::policy::System;
 use palisade::resolve::MemoryLoader;
@@ -31,6 +30,27 @@ pub enum Outcome {
 }
 
 const OPERATIONS: [&str; 8] = ["metadata", "read", "map", "exec", "write", "create", "link", "rename"];
+
+/// Where a command sees something else than the host.
+const ELSEWHERE: [&str; 14] = [
+    "/proc/1/environ",
+    "/proc/1/root/etc/passwd",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/version",
+    "/proc/self",
+    "/proc/self/environ",
+    "/proc/self/mem",
+    "/proc/self/root/etc/passwd",
+    "/proc/self/root/root",
+    "/proc/self/cwd/zz-nope",
+    "/proc/self/nope",
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sysrq-trigger",
+];
+
+/// What of it is there, but not what the host has.
+const HIDDEN: [&str; 3] = ["/proc/1/", "/proc/kcore", "/proc/keys"];
 
 /// The whole of case `number`, as user `uid`.
 pub fn run(number: u64, uid: u32) -> Outcome {
@@ -194,6 +214,23 @@ fn questions(random: &mut Random, tree: &Tree, base: &Utf8Path, bound: &Bound) -
             asks.push(ask_for(operation, path, bound, tree));
         }
     }
+    for path in ELSEWHERE {
+        for operation in ["metadata", "read", "write", "create"] {
+            let hidden = HIDDEN.iter().any(|hidden| path.starts_with(hidden));
+            asks.push(Ask { exact: hidden, ..ask_for(operation, Utf8Path::new(path), bound, tree) });
+        }
+    }
+    // What the host has in the place of the command's own directory.
+    for operation in ["metadata", "read", "write", "create", "remove"] {
+        asks.push(Ask { identity: None, ..ask_for(operation, &PROGRAMS.private, bound, tree) });
+    }
+    // From one directory to another: mounts part them, which no name shows.
+    let directories: Vec<&Utf8PathBuf> =
+        tree.entries.iter().filter(|entry| entry.kind == Kind::Directory).map(|entry| &entry.path).collect();
+    for entry in tree.entries.iter().filter(|entry| matches!(entry.kind, Kind::File(_))) {
+        let target = random.among(&directories).join("zz-linked").into_string();
+        asks.push(Ask { text: Some(target), ..ask_for("link-to", &entry.path, bound, tree) });
+    }
     // Deepest first, by real names only: what is gone is asked about no more.
     let mut real: Vec<&Utf8PathBuf> = tree.entries.iter().map(|entry| &entry.path).collect();
     real.sort_by_key(|path| std::cmp::Reverse(path.components().count()));
@@ -225,22 +262,23 @@ fn ask_for(operation: &str, path: &Utf8Path, bound: &Bound, tree: &Tree) -> Ask 
     Ask { operation: operation.into(), path: path.as_str().into(), identity, exact, names, text }
 }
 
-/// What `why` says; of what needs two, both. Nothing where the place is the command's own, and not the host's.
+/// What `why` says; of what needs two, both. Nothing where it says that this depends on who asks.
 fn expected(host: &dyn Host, bound: &Bound, ask: &Ask) -> Option<bool> {
     let why = |word: &str, path: &str| {
         let question = Question::named(word, path).unwrap();
         let Ok(subject) = subject::locate(host, &bound.policy, &bound.binding, question, path) else {
-            return Some(false);
+            return (!path.starts_with("/proc/")).then_some(false);
         };
-        let decider = bound.plan.decider();
-        let decision = subject::answer(&decider, question, &subject);
-        let private =
-            decision.allowed && decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Scratch);
-        (!private).then_some(decision.allowed)
+        Some(subject::answer(&bound.plan.decider(), question, &subject).allowed)
     };
+    let mount = |path: &str| subject::mount_of(&bound.plan.decider(), Utf8Path::new(path));
     let beside = || Utf8Path::new(&ask.path).with_file_name("zz-beside").into_string();
     match ask.operation.as_str() {
         "rename" | "link" => Some(why(&ask.operation, &ask.path)? && why("create", &beside())?),
+        "link-to" => {
+            let target = ask.text.as_deref()?;
+            Some(why("link", &ask.path)? && why("create", target)? && mount(&ask.path) == mount(target))
+        }
         word => why(word, &ask.path),
     }
 }

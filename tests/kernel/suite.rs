@@ -11,12 +11,14 @@ use std::sync::LazyLock;
 const NOBODY: u32 = 65534;
 
 /// Questions that each user asks in an ordinary run.
-const ENOUGH: usize = 4_000;
+const ENOUGH: usize = 6_000;
 
 pub struct Programs {
     pub palisade: Utf8PathBuf,
     /// This test's own binary.
     pub agent: Utf8PathBuf,
+    /// A file of the host's where commands have a directory of their own.
+    pub private: Utf8PathBuf,
 }
 
 /// Where every user can run them, and out of every tree. A static is never dropped: [`main`] removes them.
@@ -30,7 +32,12 @@ pub static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
         place.join(name)
     };
     let agent = put("agent", &std::env::current_exe().unwrap());
-    Programs { palisade: put("palisade", env!("CARGO_BIN_EXE_palisade").as_ref()), agent }
+    let private = tempfile::Builder::new().prefix("palisade-private-").tempfile_in("/tmp").unwrap();
+    let (_, private) = private.keep().unwrap();
+    let private = Utf8PathBuf::from_path_buf(private).unwrap();
+    fs::write(&private, "the host's").unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o666)).unwrap();
+    Programs { private, palisade: put("palisade", env!("CARGO_BIN_EXE_palisade").as_ref()), agent }
 });
 
 fn open_up(path: &Utf8Path) {
@@ -59,6 +66,7 @@ pub fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(2);
     let conclusion = libtest_mimic::run(&arguments, trials);
+    fs::remove_file(&PROGRAMS.private).unwrap();
     fs::remove_dir_all(PROGRAMS.agent.parent().unwrap()).unwrap();
     conclusion.exit_code()
 }

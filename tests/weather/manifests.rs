@@ -39,6 +39,27 @@ pub const SCENARIOS: &[Scenario] = &[
             refused(world, newer.as_bytes(), "has schema 2, and this program reads schema 1", "newer");
             world.write("agent.manifest.yaml", &newer);
             world.exec("echo ran").helps("use the version of palisade that compiled it");
+            // Of a form that this one can read, and may misread all the same.
+            let own = env!("CARGO_PKG_VERSION");
+            let written = |by: &str| {
+                sealed(&text, |body| {
+                    body.replacen(&format!("\npalisade: {own}\n"), &format!("\npalisade: {by}\n"), 1)
+                })
+            };
+            for by in ["999.0.0", "999.0.0-rc.1"] {
+                let says = format!("was written by palisade {by}, which is newer than this one, {own}");
+                refused(world, written(by).as_bytes(), &says, by);
+                world.write("agent.manifest.yaml", &written(by));
+                world.exec("echo ran").helps("use the version of palisade that compiled it");
+                let ran = world.ran(&["compile", "--check", world.path("agent.palisade").as_str()]);
+                assert!(
+                    ran.code == Some(1) && ran.err.contains(&says) && ran.err.contains("use that version"),
+                    "{ran:?}"
+                );
+            }
+            refused(world, written("tomorrow").as_bytes(), "is no version of palisade", "no version");
+            world.write("agent.manifest.yaml", &written("0.0.0"));
+            world.exec("echo ran").ended(0);
             // With things that nobody knows of yet.
             let newer = sealed(&text, |body| {
                 body.replacen("\nschema: 1\n", "\nschema: 2\nwall-of-tomorrow: high\n", 1)

@@ -61,6 +61,12 @@ pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
     }
     for root in policy.roots.iter().filter(|root| root.access == Access::ReadWrite) {
         losses.push(Loss {
+            text: "a profile or a manifest under a new name can be made by the command, but in a folder that holds nothing else: \
+                   run what somebody has read"
+                .into(),
+            span: Some(root.span),
+        });
+        losses.push(Loss {
             text: "below its top, only repositories that were there when this was compiled are guarded: what the command makes there \
                    (a repository, an editor's or an agent's configuration) other programs may act on"
                 .into(),

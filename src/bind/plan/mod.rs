@@ -120,6 +120,10 @@ impl Builder<'_> {
             let origin = Origin { kind: grant.kind, text: grant.reason, span: None };
             self.rule(Effect::Allow, grant.operations, grant.scope, &grant.path, origin);
         }
+        for closed in base.closed.clone() {
+            let origin = Origin { kind: closed.kind, text: closed.reason, span: None };
+            self.rule(Effect::Deny, closed.operations, closed.scope, &closed.path, origin);
+        }
     }
 
     fn writes_anywhere(&self) -> bool {

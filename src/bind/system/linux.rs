@@ -58,6 +58,23 @@ const CERTIFICATES: [&str; 8] = [
 /// Devices that hold nothing (null(4), random(4)).
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
+/// Files of `proc` that tell of the host's kernel, its memory and its keys; OCI runtimes hide the same ones (runtime-spec, "masked paths").
+pub const HIDDEN_IN_PROC: [&str; 13] = [
+    "acpi",
+    "asound",
+    "interrupts",
+    "kcore",
+    "key-users",
+    "keys",
+    "kpagecount",
+    "kpageflags",
+    "latency_stats",
+    "sched_debug",
+    "scsi",
+    "timer_list",
+    "vmallocinfo",
+];
+
 /// The base for a machine, with what the policy's network, ipc and needs add to it.
 pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> Base {
     let mut base = Base::default();
@@ -104,6 +121,10 @@ pub fn base(host: &dyn Host, network: &Network, ipc: Ipc, needs: &[String]) -> B
     }
     base.grant("/dev", Scope::Literal, READ, "the devices granted here");
     base.grant("/proc", Scope::Subtree, READ, "the command's own processes, in a /proc of their own");
+    base.close("/proc/1", "the first process of the sandbox, which is palisade's own and hidden");
+    for name in HIDDEN_IN_PROC {
+        base.close(Utf8Path::new("/proc").join(name), "tells of the host's kernel, its memory or its keys");
+    }
     base.grant_as(OriginKind::Scratch, HOME, Scope::Literal, READ, "an empty home");
     if ipc == Ipc::SharedMemory || needs("semaphores") {
         // shm_open(3) and sem_open(3) keep theirs here.

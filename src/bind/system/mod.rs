@@ -23,6 +23,8 @@ pub struct BaseGrant {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Base {
     pub grants: Vec<BaseGrant>,
+    /// What is closed within the grants.
+    pub closed: Vec<BaseGrant>,
     /// Symlinks met on the way, which must be there for the grants to be found by their usual names.
     pub links: Vec<Hop>,
 }
@@ -41,6 +43,11 @@ impl Base {
         reason: &str,
     ) {
         self.grants.push(BaseGrant { path: path.into(), scope, operations, kind, reason: reason.into() });
+    }
+
+    fn close(&mut self, path: impl Into<Utf8PathBuf>, reason: &str) {
+        let (scope, operations, kind) = (Scope::Subtree, Operations::ALL, OriginKind::System);
+        self.closed.push(BaseGrant { path: path.into(), scope, operations, kind, reason: reason.into() });
     }
 
     /// Grants what a path leads to, and the links on the way. What is missing is left out.

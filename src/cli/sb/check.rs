@@ -4,6 +4,7 @@ use super::EvaluationArgs;
 use crate::cli::Exit;
 use crate::cli::output::{FindingArgs, report};
 use crate::cli::places::Places;
+use crate::finding::Severity;
 use crate::report::Run;
 use crate::report::collect::Collector;
 use crate::sbpl;
@@ -25,11 +26,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Exit {
-    report(&args.output, &check(args))
+    let output = args.output.settled(None);
+    report(&output, &check(args, output.fail_on))
 }
 
 /// Checks everything that can be read.
-fn check(args: &Args) -> Run {
+fn check(args: &Args, fail_on: Severity) -> Run {
     let places = Places::here();
     let origin = |path: &std::path::Path| places.origin(path);
     let mut collector = Collector::new(&origin, Vec::new(), Vec::new());
@@ -49,5 +51,5 @@ fn check(args: &Args) -> Run {
     for (profile, sources, findings) in checked {
         collector.add(profile, 0, &sources, findings);
     }
-    collector.finish("sb check", problems, args.output.fail_on.severity())
+    collector.finish("sb check", problems, fail_on)
 }

@@ -6,6 +6,7 @@
 use super::super::near::{holds, parts};
 use super::layout::{Bound, Layout, Mount, Step};
 use super::report::{Failure, Stage, Staged};
+use crate::bind::system::linux::HIDDEN_IN_PROC;
 use crate::sys::linux::{attribute, mount_setattr};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,23 +24,6 @@ use std::io;
 /// The two things without permissions that every mask is a bind of.
 const FILE_MASK: &str = "file";
 const DIRECTORY_MASK: &str = "directory";
-
-/// Files of `proc` that tell of the host's kernel, its memory and its keys; OCI runtimes hide the same ones (runtime-spec, "masked paths").
-const HIDDEN_IN_PROC: [&str; 13] = [
-    "acpi",
-    "asound",
-    "interrupts",
-    "kcore",
-    "key-users",
-    "keys",
-    "kpagecount",
-    "kpageflags",
-    "latency_stats",
-    "sched_debug",
-    "scsi",
-    "timer_list",
-    "vmallocinfo",
-];
 
 /// What the layout does not say.
 #[derive(Debug, Clone, Default)]
@@ -180,6 +164,8 @@ impl Builder {
                 }
                 Ok(())
             }
+            // Hidden with `proc` itself, whatever the rules say; processes of others by how that is mounted.
+            Mount::Mask { .. } if is_hidden_in_proc(path) => Ok(()),
             Mount::Mask { directory } => self.mask(step, *directory),
             Mount::Proc => {
                 let proc = self.proc()?;
@@ -339,6 +325,11 @@ impl Builder {
         }
         mount_setattr(&self.top, attribute::RDONLY, false).at(Stage::Pivot, "/")
     }
+}
+
+fn is_hidden_in_proc(path: &Utf8Path) -> bool {
+    let name = path.strip_prefix("/proc").map(Utf8Path::as_str);
+    name.is_ok_and(|name| HIDDEN_IN_PROC.contains(&name) || name == "1")
 }
 
 /// The number of the mount that a path is on.

@@ -111,6 +111,7 @@ pub fn run(
     let watch = Watch::new(restricting.map(|step| step.path.clone()).chain(watched))?;
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
+    super::mounts::check(manifest, rules)?;
     let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
     let gateway = gateway(manifest)?;
     let (gateway, to_gateway) =
@@ -155,7 +156,8 @@ pub fn run(
     }
     sandbox.pass_on(pumps);
     // Without a terminal of its own the command may leave this one in any mode when it is killed.
-    let lent = if outer.is_none() { Outer::any() } else { None };
+    // In the background its modes are those of the shell, which looks after them itself.
+    let lent = if outer.is_none() { Outer::any().filter(Outer::is_in_front) } else { None };
     if let Some(outer) = outer {
         sandbox.at(outer);
     }

@@ -20,6 +20,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, pidfd_send_signal, waitpid};
 use std::time::{Duration, Instant};
 
+/// How often a job in the background looks whether it is there still.
+const LOOK_AHEAD: Duration = Duration::from_millis(250);
+
 /// Why the supervisor ended the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kill {
@@ -182,6 +185,7 @@ impl Sandbox {
     fn watch_over(&mut self) -> Result<(), Errno> {
         while self.ended.is_none() || !self.pumps.is_done() {
             let ready = self.poll()?;
+            self.look_ahead();
             for event in ready {
                 match event {
                     Event::Report => self.read_report()?,
@@ -239,10 +243,13 @@ impl Sandbox {
             sources.iter().map(|(fd, flags, _)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
         let deadline = self.deadline.filter(|_| self.ended.is_none()).map(|(deadline, _)| deadline);
         let next = deadline.into_iter().chain(self.busy_until).min();
-        let timeout = next.map(|next| {
-            let left = next.saturating_duration_since(Instant::now());
-            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
-        });
+        let left = next.map(|next| next.saturating_duration_since(Instant::now()));
+        let look = (self.is_behind() && self.ended.is_none()).then_some(LOOK_AHEAD);
+        let timeout = left
+            .into_iter()
+            .chain(look)
+            .min()
+            .map(|wait| Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) });
         match poll(&mut fds, timeout.as_ref()) {
             Err(Errno::INTR) => return Ok(Vec::new()),
             polled => polled?,

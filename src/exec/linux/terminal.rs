@@ -23,7 +23,8 @@ use rustix::termios::{
 pub struct Outer {
     stream: BorrowedFd<'static>,
     modes: Termios,
-    raw: bool,
+    /// Those that this program has set, while it has.
+    raw: Option<Termios>,
 }
 
 impl Outer {
@@ -38,7 +39,7 @@ impl Outer {
     }
 
     fn of(stream: BorrowedFd<'static>) -> Option<Self> {
-        tcgetattr(stream).ok().map(|modes| Self { stream, modes, raw: false })
+        tcgetattr(stream).ok().map(|modes| Self { stream, modes, raw: None })
     }
 
     /// What the terminal inside is to be like.
@@ -56,14 +57,23 @@ impl Outer {
     }
 
     pub fn is_raw(&self) -> bool {
-        self.raw
+        self.raw.is_some()
     }
 
-    /// Has every key passed on as it is. Only in front.
-    pub fn make_raw(&mut self) {
+    /// Has every key passed on as it is, and remembers the modes of now. Those of the start may have been the shell's own: for a background
+    /// job it has the terminal in the modes in which it reads its next line. Only in front.
+    pub fn make_raw(&mut self) -> &Termios {
+        if let Ok(now) = tcgetattr(self.stream)
+            && !self.raw.as_ref().is_some_and(|ours| alike(ours, &now))
+        {
+            self.modes = now;
+        }
         let mut raw = self.modes.clone();
         raw.make_raw();
-        self.raw = tcsetattr(self.stream, OptionalActions::Drain, &raw).is_ok();
+        let set = tcsetattr(self.stream, OptionalActions::Drain, &raw).is_ok();
+        // A terminal may not take everything.
+        self.raw = set.then(|| tcgetattr(self.stream).unwrap_or(raw));
+        &self.modes
     }
 
     /// Gives it its modes back. From behind, where the shell has long done so, it is left alone.
@@ -72,13 +82,20 @@ impl Outer {
             // Not waiting for a terminal that takes no output (tcsetattr(3)).
             let _ = tcsetattr(self.stream, OptionalActions::Now, &self.modes);
         }
-        self.raw = false;
+        self.raw = None;
     }
+}
+
+fn alike(one: &Termios, other: &Termios) -> bool {
+    one.input_modes == other.input_modes
+        && one.output_modes == other.output_modes
+        && one.control_modes == other.control_modes
+        && one.local_modes == other.local_modes
 }
 
 impl Drop for Outer {
     fn drop(&mut self) {
-        if self.raw {
+        if self.is_raw() {
             self.restore();
         }
     }
@@ -137,6 +154,8 @@ impl Inner {
 #[derive(Debug)]
 pub struct Keyboard {
     to: OwnedFd,
+    /// The modes that the command's terminal was given. Others are the command's choice.
+    given: Option<Termios>,
     waiting: Vec<u8>,
     gone: bool,
 }
@@ -150,7 +169,7 @@ impl Keyboard {
         // The pump reads from the same one, and asks before.
         fcntl_setfl(control, fcntl_getfl(control)? | OFlags::NONBLOCK)?;
         let to = rustix::io::fcntl_dupfd_cloexec(control, 3)?;
-        Ok(Self { to, waiting: Vec::new(), gone: false })
+        Ok(Self { given: tcgetattr(&to).ok(), to, waiting: Vec::new(), gone: false })
     }
 
     /// What it waits for. `listening` is whether standard input may be read.
@@ -184,6 +203,17 @@ impl Keyboard {
             Err(_) => self.waiting.clear(),
         }
         true
+    }
+
+    /// Gives the command's terminal these modes, unless the command has set others meanwhile.
+    pub fn follow(&mut self, modes: &Termios) {
+        let now = tcgetattr(&self.to).ok();
+        if let (Some(given), Some(now)) = (&self.given, now)
+            && alike(given, &now)
+            && tcsetattr(&self.to, OptionalActions::Now, modes).is_ok()
+        {
+            self.given = tcgetattr(&self.to).ok();
+        }
     }
 
     pub fn resize(&self, size: Option<Winsize>) {

@@ -48,7 +48,8 @@ impl Watch {
             }
         }
         let watched = by_directory.into_iter().map(|(path, paths)| {
-            Directory::watch(&path, paths).map_err(|error| Refusal::Watch { path, error })
+            let first = paths.first().cloned();
+            Directory::watch(&path, paths).map_err(|error| unwatched(path, first, error))
         });
         Ok(Self { directories: watched.collect::<Result<_, _>>()?, mounts: None })
     }
@@ -108,6 +109,16 @@ impl Directory {
 /// Device and inode of what stands at a path, not following a symlink.
 pub fn standing(path: &Utf8Path) -> Option<(u64, u64)> {
     look(CWD, path.as_str())
+}
+
+/// Why a directory cannot be watched: where it has gone, that is what has changed since the profile was compiled.
+fn unwatched(directory: Utf8PathBuf, first: Option<Utf8PathBuf>, error: io::Error) -> Refusal {
+    let how = match error.raw_os_error() {
+        Some(libc::ENOENT) => "its directory was removed or renamed",
+        Some(libc::ENOTDIR | libc::ELOOP) => "something else stands where its directory was",
+        _ => return Refusal::Watch { path: directory, error },
+    };
+    Refusal::ProtectedChanged { path: first.unwrap_or(directory), how }
 }
 
 /// The same, seen from a directory.

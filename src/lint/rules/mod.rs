@@ -45,6 +45,7 @@ rules![
     missing_root,
     missing_tool,
     missing_working_directory,
+    mounted_protection,
     nested_sandbox,
     persistence_place,
     private_host,

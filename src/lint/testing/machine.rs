@@ -1,6 +1,6 @@
 //! A machine in memory.
 
-use crate::host::{Binary, Entry, Host, HostError, Identity, Kind};
+use crate::host::{Binary, Entry, Host, HostError, Identity, Kind, Mount};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is where, and which directories cannot be listed.
 pub struct Machine {
     pub entries: BTreeMap<Utf8PathBuf, Entry>,
+    pub mounts: Vec<Mount>,
     unreadable: BTreeSet<Utf8PathBuf>,
 }
 
 impl Machine {
     /// The machine the rules' examples are written for.
     pub fn standard() -> Self {
-        let mut machine = Self { entries: BTreeMap::new(), unreadable: BTreeSet::new() };
+        let mut machine = Self { entries: BTreeMap::new(), mounts: Vec::new(), unreadable: BTreeSet::new() };
         for file in [
             "/home/dev/project/src/main.rs",
             "/home/dev/project/.env",
@@ -101,6 +102,10 @@ impl Host for Machine {
         }
         let children = self.entries.keys().filter(|entry| entry.parent() == Some(path));
         Ok(children.filter_map(|child| child.file_name().map(str::to_owned)).collect())
+    }
+
+    fn mounts(&self) -> Result<Vec<Mount>, HostError> {
+        Ok(self.mounts.clone())
     }
 
     fn head(&self, path: &Utf8Path, _limit: usize) -> Result<Vec<u8>, HostError> {

@@ -46,7 +46,7 @@ pub fn run(run: &Run) -> std::io::Result<String> {
             },
             invocations: [Invocation {
                 execution_successful: run.problems.is_empty(),
-                tool_execution_notifications: run.problems.iter().map(notification).collect(),
+                tool_execution_notifications: run.problems.iter().map(|it| notification(run, it)).collect(),
             }],
             original_uri_base_ids: BTreeMap::from([(
                 ROOT,
@@ -211,11 +211,14 @@ fn fix(run: &Run, fix: &Fix) -> Option<SarifFix> {
     })
 }
 
-fn notification(problem: &Problem) -> Notification {
+fn notification(run: &Run, problem: &Problem) -> Notification {
     let help = problem.help.as_deref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     let location = problem.origin.as_ref().map(|origin| Location {
         id: None,
-        physical_location: PhysicalLocation { artifact_location: artifact_location(origin), region: None },
+        physical_location: PhysicalLocation {
+            artifact_location: artifact_location(origin),
+            region: problem.span().map(|span| sarif_region(run, span)),
+        },
         message: None,
     });
     Notification {

@@ -19,3 +19,31 @@ pub fn fork() -> io::Result<Option<i32>> {
         pid => Ok(Some(pid)),
     }
 }
+
+/// Has a command start where the host has mounted `source` at `target` too (mount(8), `--bind`): in a mount namespace of its own, and a user
+/// namespace where that takes one.
+pub fn with_mount(command: &mut std::process::Command, source: &str, target: &str, uid: u32) {
+    use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
+    use std::os::unix::process::CommandExt;
+    let (source, target) = (source.to_owned(), target.to_owned());
+    let mount = move || {
+        let user = if uid == 0 { 0 } else { libc::CLONE_NEWUSER };
+        // SAFETY: the child of a fork has one thread, and no memory is passed.
+        if unsafe { libc::unshare(user | libc::CLONE_NEWNS) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if uid != 0 {
+            // Having become another user it may not write there otherwise (PR_SET_DUMPABLE in prctl(2)).
+            // SAFETY: no memory is passed.
+            unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+            std::fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+            std::fs::write("/proc/self/setgroups", "deny")?;
+            std::fs::write("/proc/self/gid_map", format!("{uid} {uid} 1"))?;
+        }
+        mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+        Ok(mount_bind(source.as_str(), target.as_str())?)
+    };
+    // SAFETY: the test that starts it uses no lock in here that another thread could hold but the allocator's, which glibc keeps
+    // usable after fork(2).
+    unsafe { command.pre_exec(mount) };
+}

@@ -1,5 +1,6 @@
 //! `--report`: what the record of a run says, for every end, and that the command cannot get at it.
 
+use super::raw::with_mount;
 use crate::limits::wait_for;
 use crate::suite::{Scenario, show};
 use crate::world::{PROGRAMS, World};
@@ -171,6 +172,45 @@ pub const SCENARIOS: &[Scenario] = &[
                 assert!(output.stdout.is_empty());
                 assert_eq!(fs::read(&path).ok(), before);
             }
+        },
+    },
+    Scenario {
+        name: "a record where the command could write by another name of the place is refused",
+        run: |world| {
+            let outside = world.place.base.join("outside-records");
+            let inside = world.place.rw("records");
+            for directory in [&outside, &inside] {
+                fs::create_dir(directory).unwrap();
+                fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
+            }
+            let path = outside.join("record.json");
+            for (source, target) in [(&outside, &inside), (&inside, &outside)] {
+                let mut command = world.palisade(&["--report", path.as_str(), "-c", "echo ran"]);
+                with_mount(&mut command, source.as_str(), target.as_str(), world.uid());
+                let output = command.output().unwrap();
+                assert_eq!(output.status.code(), Some(125), "{}", show(&output));
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(errors.contains("the command could replace the record"), "{errors}");
+                assert!(output.stdout.is_empty());
+            }
+        },
+    },
+    Scenario {
+        name: "the record goes into the directory that was named, whatever its path leads to in the end",
+        run: |world| {
+            let place = |name: &str| world.place.base.join(name);
+            fs::create_dir(place("records")).unwrap();
+            fs::set_permissions(place("records"), fs::Permissions::from_mode(0o777)).unwrap();
+            let path = place("records/record.json");
+            let line = ": > mark; while [ ! -e done ]; do :; done";
+            let mut child = world.palisade(&["--report", path.as_str(), "-c", line]).spawn().unwrap();
+            wait_for(&world.place.rw("mark"));
+            fs::rename(place("records"), place("moved")).unwrap();
+            symlink(world.place.rw("a"), place("records")).unwrap();
+            fs::write(world.place.rw("done"), "").unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+            assert!(place("moved/record.json").is_file());
+            assert!(!world.place.rw("a/record.json").exists());
         },
     },
     Scenario {

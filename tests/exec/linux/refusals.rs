@@ -1,5 +1,6 @@
 //! Placeholders at missing protected paths, and the watch over protected paths while a command runs: names that a mount cannot hold.
 
+use super::raw::with_mount;
 use crate::limits::wait_for;
 use crate::suite::{Scenario, show};
 use crate::world::World;
@@ -40,6 +41,64 @@ pub const SCENARIOS: &[Scenario] = &[
             let output = child.wait_with_output().unwrap();
             let seen = String::from_utf8_lossy(&output.stdout).into_owned();
             assert_eq!(seen, "* . ..\n* . ..\nnot/*\n", "{}", show(&output));
+        },
+    },
+    Scenario {
+        name: "a mount that shows a protected path by another name is refused",
+        run: |world| {
+            fs::write(world.place.rw("x"), "").unwrap();
+            fs::create_dir(world.place.rw("all")).unwrap();
+            let start = |source: &str, target: &str| {
+                let mut command = world.palisade(&["-c", "echo ran"]);
+                with_mount(
+                    &mut command,
+                    world.place.rw(source).as_str(),
+                    world.place.rw(target).as_str(),
+                    world.uid(),
+                );
+                command.output().unwrap()
+            };
+            // The path itself, and what it is in.
+            for (source, target, other) in [(".env", "x", "x"), ("", "all", "all/")] {
+                let output = start(source, target);
+                let errors = String::from_utf8_lossy(&output.stderr).replace("\npalisade:", "");
+                let errors = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert_eq!(output.status.code(), Some(125), "{}", show(&output));
+                assert!(errors.contains(&format!("is also `{}", world.place.rw(other))), "{errors}");
+                assert!(errors.contains(&format!("umount {}", world.place.rw(target))), "{errors}");
+                assert!(output.stdout.is_empty(), "{}", show(&output));
+            }
+            // What holds nothing protected may be mounted anywhere.
+            fs::create_dir(world.place.rw("one")).unwrap();
+            fs::create_dir(world.place.rw("two")).unwrap();
+            let output = start("one", "two");
+            assert_eq!(output.stdout, b"ran\n", "{}", show(&output));
+        },
+    },
+    Scenario {
+        name: "a protected path whose directory was renamed has changed since it was compiled",
+        run: |world| {
+            let (top, old) = (world.place.rw("module"), world.place.rw("module.old"));
+            let directory = top.join("deep");
+            fs::create_dir_all(&directory).unwrap();
+            world.protect(&directory.join("commondir"), Protection::Guarded, Presence::Absent);
+            assert_eq!(world.shell("exit 0").status.code(), Some(0));
+            fs::rename(&top, &old).unwrap();
+            let refused = |why: &str| {
+                let output = world.shell("echo ran");
+                assert_eq!(
+                    (output.status.code(), output.stdout.as_slice()),
+                    (Some(125), &b""[..]),
+                    "{}",
+                    show(&output)
+                );
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(errors.contains(why) && errors.contains("run `palisade compile` again"), "{errors}");
+            };
+            refused("has changed since it was compiled: its directory was removed or renamed");
+            fs::create_dir(&top).unwrap();
+            fs::write(&directory, "").unwrap();
+            refused("has changed since it was compiled: something else stands where its directory was");
         },
     },
     Scenario {

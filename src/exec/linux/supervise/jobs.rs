@@ -26,6 +26,19 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Whether the terminal is somebody else's. A shell need not tell a job that was running anyway when it brings it to the front, so
+    /// that the terminal must be asked from time to time.
+    pub(super) fn is_behind(&self) -> bool {
+        self.keyboard.is_some() && self.outer.as_ref().is_some_and(|outer| !outer.is_raw())
+    }
+
+    /// Goes on in front where that is where this program has come to.
+    pub(super) fn look_ahead(&mut self) {
+        if self.is_behind() && self.ended.is_none() && self.is_in_front() {
+            self.go_on();
+        }
+    }
+
     pub(super) fn resize(&self) {
         if let (Some(keyboard), Some(outer)) = (&self.keyboard, &self.outer) {
             keyboard.resize(outer.size());
@@ -38,7 +51,10 @@ impl Sandbox {
         if let Some(outer) = &mut self.outer
             && front
         {
-            outer.make_raw();
+            let modes = outer.make_raw();
+            if let Some(keyboard) = &mut self.keyboard {
+                keyboard.follow(modes);
+            }
         }
         self.resize();
         self.ask(Request::Thaw { front });

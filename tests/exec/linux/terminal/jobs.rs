@@ -3,7 +3,8 @@
 use super::screen::{Screen, in_shell};
 use crate::limits::wait_for;
 use crate::suite::Scenario;
-use crate::world::PROGRAMS;
+use crate::world::{PROGRAMS, shell_path};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
@@ -70,6 +71,71 @@ pub const SCENARIOS: &[Scenario] = &[
             screen.expect("and two");
             screen.expect("outer> ");
             screen.keys("exit\n");
+            screen.end();
+        },
+    },
+    Scenario {
+        name: "a job from the background gets the modes that the terminal has when it comes to the front",
+        run: |world| {
+            let ours = in_shell(world, &["-c", "read line; echo \"got <$line>\""]);
+            let mut screen = Screen::shell(world);
+            // As shells do that edit their lines.
+            let modes = tcgetattr(&screen.terminal).unwrap();
+            let mut editing = modes.clone();
+            editing.input_modes.remove(InputModes::ICRNL);
+            editing.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            tcsetattr(&screen.terminal, OptionalActions::Now, &editing).unwrap();
+            screen.keys(&format!("{ours} &\n"));
+            screen.expect("outer> ");
+            for _ in 0..200 {
+                screen.keys("jobs\n");
+                screen.expect("outer> ");
+                if screen.text.contains("Stopped") {
+                    break;
+                }
+                sleep(Duration::from_millis(50));
+            }
+            assert!(screen.text.contains("Stopped"), "{}", screen.text);
+            tcsetattr(&screen.terminal, OptionalActions::Now, &modes).unwrap();
+            screen.keys("fg\r");
+            screen.expect("exec");
+            for _ in 0..500 {
+                if screen.is_raw() {
+                    break;
+                }
+                sleep(Duration::from_millis(10));
+            }
+            // The key that ends a line is no line feed.
+            screen.keys("one\r");
+            screen.expect("got <one>");
+            screen.expect("outer> ");
+            screen.keys("exit\r");
+            screen.end();
+        },
+    },
+    Scenario {
+        name: "a running job notices by itself that it is in front",
+        run: |world| {
+            let line = ": > mark; while [ ! -e go ]; do :; done; read line; echo \"got $line\"";
+            let ours = in_shell(world, &["-c", line]);
+            let (mark, probe) = (world.place.rw("mark"), &PROGRAMS.probe);
+            let line = format!(
+                "{ours} & while [ ! -e '{mark}' ]; do :; done; echo behind; exec '{probe}' --at-terminal front:$!"
+            );
+            let mut command = world.user(&shell_path());
+            command.args(["-mc", &line]);
+            let mut screen = Screen::start(command);
+            screen.expect("behind");
+            for _ in 0..500 {
+                if screen.is_raw() {
+                    break;
+                }
+                sleep(Duration::from_millis(10));
+            }
+            assert!(screen.is_raw(), "{}", screen.text);
+            fs::write(world.place.rw("go"), "").unwrap();
+            screen.keys("one\r");
+            screen.expect("got one");
             screen.end();
         },
     },

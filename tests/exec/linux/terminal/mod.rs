@@ -12,8 +12,10 @@ use crate::suite::Scenario;
 use crate::world::{PROGRAMS, shell_path};
 use palisade::plan::{OriginKind, Scope};
 use rustix::fs::{Mode, OFlags, fstat};
-use rustix::process::Signal;
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use rustix::termios::{
+    OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetpgrp, tcsetwinsize,
+};
 use screen::{Screen, in_shell, inner_shell, waiting};
 use std::fs;
 use std::thread::sleep;
@@ -57,7 +59,13 @@ pub fn inside(what: &str) {
             println!("size {}", tcgetwinsize(&tty).unwrap().ws_row);
         }
         "name" => println!("name {:?}", rustix::termios::ttyname(stdin, Vec::new())),
-        other => panic!("{other}"),
+        // As a shell does with a job that runs anyway: without a word to it.
+        other => {
+            let job = other.strip_prefix("front:").and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+            let job = job.unwrap_or_else(|| panic!("{other}"));
+            tcsetpgrp(stdin, job).unwrap();
+            waitpid(Some(job), WaitOptions::empty()).unwrap();
+        }
     }
 }
 
@@ -173,6 +181,23 @@ pub const SCENARIOS: &[Scenario] = &[
             let errors = fs::read_to_string(path).unwrap();
             let at = errors.find("palisade: killed: output limit").expect("a note");
             assert_eq!(screen.text.len() + at, 1000, "{errors}");
+        },
+    },
+    Scenario {
+        name: "what palisade says at a terminal is wrapped, but for what is to be copied",
+        run: |world| {
+            fs::hard_link(world.place.rw(".env"), world.place.rw("other name")).unwrap();
+            let mut screen = Screen::line(world, "echo ran");
+            assert_eq!(screen.end().code(), Some(125), "{}", screen.text);
+            let lines: Vec<&str> = screen.text.lines().collect();
+            assert!(lines.len() > 3, "{}", screen.text);
+            assert!(lines.iter().all(|line| line.len() <= 80 || line.contains('`')), "{}", screen.text);
+            let path = world.place.rw(".env");
+            assert!(
+                screen.text.contains(&format!("`cp -p {path} {path}.x && mv {path}.x {path}`")),
+                "{}",
+                screen.text
+            );
         },
     },
     Scenario {

@@ -1,13 +1,18 @@
 //! What a question is about: `expect` and `why` name a path or a tool as a person would, the decision function wants a canonical path.
 
+mod inside;
+
+pub use inside::names_a_process;
+
 use super::Binding;
 use super::tools::Lookup;
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Hop, Host, Resolution, ResolveError};
 use crate::plan::question::Question;
-use crate::plan::{Decider, Decision, Operation, OriginKind};
-use crate::policy::Policy;
+use crate::plan::{Decider, Decision, Effect, Operation, Operations, OriginKind};
+use crate::policy::{Policy, System};
 use camino::{Utf8Path, Utf8PathBuf};
+use inside::Inside;
 
 /// A path as the decision function takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +42,15 @@ pub fn locate(
         return Ok(program(host, binding, text));
     }
     let path = policy.workspace.join(text);
+    let inside;
+    let host = match policy.target {
+        System::Linux => {
+            let working_directory = binding.working_directory.as_ref().and_then(|bound| bound.canonical());
+            inside = Inside { host, working_directory };
+            &inside
+        }
+        System::Macos => host,
+    };
     let found = match question {
         Question::Rename | Question::Operation(Operation::Remove | Operation::Create | Operation::Link) => {
             resolve_parent(host, &path)
@@ -65,8 +79,8 @@ fn missing(found: &Resolution) -> Vec<Utf8PathBuf> {
     missing
 }
 
-/// The answer to a question about a subject. A link on the way that may not be read leads nowhere, whatever lies behind it; and what is to
-/// be made where directories are missing needs those made first.
+/// The answer to a question about a subject. A link on the way that may not be read leads nowhere, whatever lies behind it; what is to
+/// be made where directories are missing needs those made first; and in a directory of the command's own nothing of the host's is there.
 pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) -> Decision<'a> {
     let closed = |hop: &Hop| {
         let decision = decider.decide(Operation::Read, &hop.link);
@@ -89,7 +103,28 @@ pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) 
     };
     let on_the_way = subject.hops.iter().find_map(closed);
     let on_the_way = on_the_way.or_else(|| subject.missing.iter().filter(|_| makes).find_map(unmade));
-    on_the_way.unwrap_or(direct)
+    let found = on_the_way.unwrap_or(direct);
+    let needs_it = !makes && question != Question::Operation(Operation::Write);
+    let unseen = needs_it && found.allowed && is_unseen(decider, found, subject);
+    Decision { allowed: found.allowed && !unseen, ..found }
+}
+
+/// Whether the host has something there, which the command does not see since a directory of its own stands in the way.
+fn is_unseen(decider: &Decider<'_>, decision: Decision<'_>, subject: &Subject) -> bool {
+    let private = decision.rule.filter(|rule| rule.origin.kind == OriginKind::Scratch);
+    let leads_on = || {
+        decider.rules().iter().any(|rule| {
+            rule.effect == Effect::Allow && rule.path != subject.path && rule.path.starts_with(&subject.path)
+        })
+    };
+    subject.exists && private.is_some_and(|rule| rule.path != subject.path) && !leads_on()
+}
+
+/// The mount that a path will be on, on Linux: the innermost directory around it that stays where it is although something in it may be
+/// written. What is renamed or linked from one to another fails with `EXDEV` (rename(2), link(2)).
+pub fn mount_of(decider: &Decider<'_>, path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let stays = |directory: &&Utf8Path| !Operations::MOVING.minus(decider.allowed(directory)).is_empty();
+    path.ancestors().skip(1).find(stays).map(Utf8Path::to_path_buf)
 }
 
 /// What would lie below a file is not there, and the rules speak of it all the same: `.git/hooks` in a linked worktree, whose `.git` is a file.

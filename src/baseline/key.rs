@@ -1,0 +1,118 @@
+//! What makes a finding the one that a baseline knows.
+
+use super::entry::{Entry, profiles_of};
+use super::{Ground, Machine};
+use crate::report::fingerprint::{digest, words};
+use crate::report::origin::Origin;
+use crate::report::{Found, Run};
+use crate::source::{FileId, Sources, Span};
+use crate::syntax::{self, ast};
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+/// Makes the keys of one run. Each file is parsed once.
+pub struct Keys<'a> {
+    run: &'a Run,
+    ground: &'a Ground<'a>,
+    /// The statements and entries of each file, the outer ones first, each behind the words that it is read with.
+    statements: HashMap<FileId, Vec<(Span, &'static str)>>,
+}
+
+impl<'a> Keys<'a> {
+    pub fn new(run: &'a Run, ground: &'a Ground<'a>) -> Self {
+        Self { run, ground, statements: HashMap::new() }
+    }
+
+    /// The finding as an entry that counts one.
+    pub fn entry(&mut self, found: &Found) -> Entry {
+        let (run, ground) = (self.run, self.ground);
+        let profiles = profiles_of(run, found, ground);
+        let file = found.finding.span().map(|span| path_of(run.origin(span.file), ground));
+        let machines = found.seen.iter().filter_map(|(_, host)| ground.machines.get(*host));
+        let message = self.message(found);
+        let mut parts =
+            vec![found.finding.rule.to_owned(), file.clone().unwrap_or_default(), message.clone()];
+        if file.is_none() {
+            // What has no place is told apart by the profile.
+            parts.extend(profiles.iter().cloned());
+        }
+        // Whatever the finding points at is in it: a statement that has become worse is another.
+        for label in &found.finding.labels {
+            parts.push(path_of(run.origin(label.span.file), ground));
+            parts.push(self.statement(label.span));
+        }
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        Entry {
+            rule: found.finding.rule.to_owned(),
+            file: file.filter(|file| !profiles.contains(file)),
+            machines: machines.map(|machine| machine_name(machine, ground)).collect(),
+            fingerprint: digest(&parts),
+            profiles,
+            message,
+            count: 1,
+            span: None,
+        }
+    }
+
+    /// Without what differs from one machine to the next.
+    fn message(&self, found: &Found) -> String {
+        let on = found.seen.first().and_then(|(_, host)| self.run.whereabouts.get(*host));
+        let message = &found.finding.message;
+        on.map_or_else(|| message.clone(), |on| on.leave_out(message))
+    }
+
+    /// The words of the innermost statement or entry around a place, else of the place itself.
+    fn statement(&mut self, span: Span) -> String {
+        let sources = &self.run.sources;
+        let statements = self.statements.entry(span.file).or_insert_with(|| statements(sources, span.file));
+        let around = statements.iter().filter(|(it, _)| it.start <= span.start && span.end <= it.end);
+        match around.min_by_key(|(it, _)| it.end - it.start) {
+            Some((statement, before)) => words(&format!("{before} {}", sources.text(*statement))),
+            None => words(sources.text(span)),
+        }
+    }
+}
+
+fn statements(sources: &Sources, file: FileId) -> Vec<(Span, &'static str)> {
+    let mut all = Vec::new();
+    if let Some(tree) = syntax::parse(sources, file).file {
+        add(&tree.statements, &mut all);
+    }
+    all
+}
+
+fn add(statements: &[ast::Statement], all: &mut Vec<(Span, &'static str)>) {
+    for statement in statements {
+        all.push((statement.span, ""));
+        all.extend(statement.entries().into_iter().map(|entry| (entry, statement.kind.keyword())));
+        if let ast::StatementKind::On { statements, .. } = &statement.kind {
+            add(statements, all);
+        }
+    }
+}
+
+/// What a baseline calls a file: its path from the baseline's directory, or the URI of what is none.
+pub fn path_of(origin: &Origin, ground: &Ground<'_>) -> String {
+    match origin.path() {
+        Some(path) => relative(path, ground),
+        None => origin.uri(),
+    }
+}
+
+/// What a baseline calls a machine.
+pub fn machine_name(machine: &Machine, ground: &Ground<'_>) -> String {
+    match machine {
+        Machine::This(system) => system.name().to_owned(),
+        Machine::Recorded(path) => relative(path, ground),
+    }
+}
+
+/// A path from the directory of the baseline.
+fn relative(path: &Path, ground: &Ground<'_>) -> String {
+    let path = ground.root.join(path);
+    let from = ground.directory;
+    let shared = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
+    relative.to_string_lossy().into_owned()
+}
