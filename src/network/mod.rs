@@ -3,6 +3,18 @@
 //!
 //! Blocking, a thread or two for each connection: the bytes only pass through.
 
+pub mod connection;
+mod hello;
+mod http;
+mod incoming;
+mod opening;
+mod relay;
+mod socks;
+mod tunnel;
+
+#[cfg(test)]
+mod tests;
+
 use crate::policy::address::Class;
 use crate::policy::host::Target;
 use std::net::{IpAddr, TcpStream};
