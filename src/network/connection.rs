@@ -1,62 +1,113 @@
-//! One connection from inside: what it asks for, and the bytes both ways.
+//! In: one connection of the command, and how it came. Out: what it asked for, or a refusal; and a record of either.
 
-use super::{Closed, Gate, Via};
+use super::incoming::{Halt, Incoming};
+use super::relay::reset;
+use super::{Closed, Gate, Opened, Reason, Via, http, socks, tunnel};
 use crate::policy::host::Target;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::Instant;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
-/// How a connection arrived.
-#[derive(Debug)]
+/// How a connection came here.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
-    /// At the proxy, which it tells what it is for.
+    /// To the proxy, which is to be told what is wanted, by HTTP or by SOCKS 5.
     Proxy,
-    /// At an address that stands for this.
+    /// To an address that stands for this target.
     Captured(Target),
 }
 
-/// The longest head of a request that is read, in bytes.
-const LONGEST: u64 = 64 << 10;
+/// How long one waits for what is due at once. Nothing else is hurried: a tunnel may be silent for days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// For a request to be complete; on a tunnel, for the first message, from its first byte.
+    pub opening: Duration,
+    /// For a refused client to read its answer and go.
+    pub parting: Duration,
+}
 
-/// Serves a connection to its end.
-pub fn serve(mut stream: TcpStream, arrival: Arrival, gate: &dyn Gate) {
-    let began = Instant::now();
-    let (via, target) = match arrival {
-        Arrival::Captured(target) => (Via::Capture, target),
-        Arrival::Proxy => match asked(&mut stream) {
-            Some(target) => (Via::Connect, target),
-            None => return,
+impl Default for Times {
+    fn default() -> Self {
+        Self { opening: Duration::from_secs(30), parting: Duration::from_secs(2) }
+    }
+}
+
+/// Serves a connection until it is over.
+pub fn serve(stream: TcpStream, arrival: Arrival, gate: &dyn Gate) {
+    serve_within(stream, arrival, gate, &Times::default());
+}
+
+/// Serves a connection until it is over, with other times.
+pub fn serve_within(stream: TcpStream, arrival: Arrival, gate: &dyn Gate, times: &Times) {
+    // Small messages go at once or a little later; nothing hangs on it.
+    let _ = stream.set_nodelay(true);
+    let mut client = Incoming::new(&stream);
+    let talk = Conversation { gate, times };
+    match arrival {
+        Arrival::Proxy => {
+            let until = Instant::now() + times.opening;
+            match client.more(Some(until)) {
+                // Whoever only looks whether somebody listens has asked for nothing.
+                Ok(()) if client.ended() => {}
+                Ok(()) if client.held().first() == Some(&socks::VERSION) => {
+                    socks::serve(&mut client, until, &talk);
+                }
+                Ok(()) | Err(Halt::Slow) => http::serve(&mut client, until, &talk),
+                Err(Halt::Lost) => {}
+            }
+        }
+        Arrival::Captured(target) => match gate.open(Via::Capture, &target) {
+            Ok(opened) => talk.carry(&mut client, Via::Capture, &target, &opened, |client, passed| {
+                tunnel::carry(client, &target, &opened.stream, times, passed);
+            }),
+            Err(_) => reset(&stream),
         },
-    };
-    let Ok(opened) = gate.open(via, &target) else { return };
-    if via == Via::Connect && stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").is_err() {
-        return;
     }
-    let Ok((up, down)) = relay(&stream, &opened.stream) else { return };
-    let address = opened.address;
-    gate.closed(&Closed { via, target, address, sni: None, up, down, lasted: began.elapsed(), why: None });
 }
 
-/// The target of a `CONNECT`.
-fn asked(stream: &mut TcpStream) -> Option<Target> {
-    let mut head = Vec::new();
-    let mut bytes = stream.take(LONGEST).bytes();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(bytes.next()?.ok()?);
-    }
-    let line = std::str::from_utf8(&head).ok()?.lines().next()?;
-    let target = line.strip_prefix("CONNECT ")?.strip_suffix(" HTTP/1.1")?;
-    Target::parse(target, None).ok()
+/// Who is asked, and how long one waits.
+#[derive(Clone, Copy)]
+pub(super) struct Conversation<'g> {
+    pub gate: &'g dyn Gate,
+    pub times: &'g Times,
 }
 
-fn relay(inside: &TcpStream, outside: &TcpStream) -> io::Result<(u64, u64)> {
-    let copy = |mut from: &TcpStream, mut to: &TcpStream| {
-        let copied = io::copy(&mut from, &mut to);
-        to.shutdown(Shutdown::Write).and(copied)
-    };
-    std::thread::scope(|scope| {
-        let up = scope.spawn(|| copy(inside, outside));
-        let down = copy(outside, inside)?;
-        Ok((up.join().map_err(|_| io::ErrorKind::Other)??, down))
-    })
+/// What went over a connection to a host.
+#[derive(Debug, Default)]
+pub(super) struct Passed {
+    pub up: u64,
+    pub down: u64,
+    pub sni: Option<String>,
+    pub why: Option<Reason>,
+    /// Whether the client was told why.
+    pub told: bool,
+}
+
+impl Conversation<'_> {
+    /// Lets `carry` use a connection that was opened, and puts its end on record.
+    pub fn carry(
+        &self,
+        client: &mut Incoming<'_>,
+        via: Via,
+        target: &Target,
+        opened: &Opened,
+        carry: impl FnOnce(&mut Incoming<'_>, &mut Passed),
+    ) {
+        let began = Instant::now();
+        let _ = opened.stream.set_nodelay(true);
+        let mut passed = Passed::default();
+        carry(client, &mut passed);
+        if passed.why.is_some() && !passed.told {
+            reset(client.stream());
+        }
+        self.gate.closed(&Closed {
+            via,
+            target: target.clone(),
+            address: opened.address,
+            sni: passed.sni,
+            up: passed.up,
+            down: passed.down,
+            lasted: began.elapsed(),
+            why: passed.why,
+        });
+    }
 }

@@ -7,9 +7,19 @@ pub mod connection;
 mod dial;
 mod dns;
 pub mod gate;
+mod hello;
+mod http;
+mod incoming;
 pub mod listen;
 mod names;
+mod opening;
 pub mod record;
+mod relay;
+mod socks;
+mod tunnel;
+
+#[cfg(test)]
+mod tests;
 
 use crate::policy::address::Class;
 use crate::policy::host::Target;

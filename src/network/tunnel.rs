@@ -1,0 +1,131 @@
+//! In: a client and the host that was admitted for it. Out: their bytes to each other, once the client's first ones are seen to be meant for
+//! that host.
+
+use super::connection::{Passed, Times};
+use super::http::{answer, exchange, head, meant_for};
+use super::incoming::{Halt, Incoming, wait};
+use super::opening::{Opener, Opening};
+use super::relay::both;
+use super::{Reason, Refused};
+use crate::policy::host::{Host, Target};
+use std::net::{Shutdown, TcpStream};
+use std::time::Instant;
+
+/// Carries a tunnel until it is over.
+pub(super) fn carry(
+    client: &mut Incoming<'_>,
+    target: &Target,
+    server: &TcpStream,
+    times: &Times,
+    passed: &mut Passed,
+) {
+    let mut until = None;
+    match opening(client, server, times, &mut until, passed) {
+        Err(None) => return,
+        Err(Some(reason)) => {
+            passed.why = Some(reason);
+            return;
+        }
+        Ok(Opening::Http) => {
+            let until = until.unwrap_or_else(|| Instant::now() + times.opening);
+            return request(client, target, server, times, until, passed);
+        }
+        Ok(Opening::Malformed(why)) => {
+            passed.why = Some(Reason::BadRequest(why));
+            return;
+        }
+        Ok(Opening::Tls(Some(name))) => {
+            let text = String::from_utf8_lossy(&name);
+            passed.sni = Some(text.chars().take(255).collect());
+            if !is_name_of(&text, &target.host) {
+                passed.why = Some(Reason::SniMismatch);
+                return;
+            }
+        }
+        Ok(Opening::Tls(None) | Opening::Other | Opening::Undecided) => {}
+    }
+    match both(client, server) {
+        Ok((up, down)) => {
+            passed.up += up;
+            passed.down += down;
+        }
+        Err(_) => passed.why = Some(Reason::TooMany),
+    }
+}
+
+/// Whether a TLS client that asks for `name` asks for `host`. An address has no name to ask for (RFC 6066, 3).
+fn is_name_of(name: &str, host: &Host) -> bool {
+    matches!(host, Host::Name(_)) && Host::parse(name).as_ref() == Ok(host)
+}
+
+/// Reads the client's first bytes until it is clear what they begin; none of them goes on before. What the server says meanwhile is passed on:
+/// in many protocols it speaks first.
+///
+/// # Errors
+/// The connection is over; with a reason where it was ended here. `until` is set from the first byte on.
+fn opening(
+    client: &mut Incoming<'_>,
+    server: &TcpStream,
+    times: &Times,
+    until: &mut Option<Instant>,
+    passed: &mut Passed,
+) -> Result<Opening, Option<Reason>> {
+    let mut opener = Opener::default();
+    let mut greeting = Incoming::new(server);
+    loop {
+        match opener.look(client.held(), client.ended()) {
+            Opening::Undecided => {}
+            decided => return Ok(decided),
+        }
+        if !client.held().is_empty() {
+            until.get_or_insert_with(|| Instant::now() + times.opening);
+        }
+        let speaking = (!greeting.ended()).then_some(server);
+        let ready = wait(Some(client.stream()), speaking, *until);
+        let (from_client, from_server) = ready.map_err(|halt| Some(halt.reason()))?;
+        if from_server {
+            greeting.more(None).map_err(|_| lost(client.stream()))?;
+            let said = greeting.take_all();
+            answer::say(client.stream(), &said).map_err(|_| lost(server))?;
+            passed.down += said.len() as u64;
+            if greeting.ended() {
+                // A client that is gone already is found out by reading from it.
+                let _ = client.stream().shutdown(Shutdown::Write);
+            }
+        }
+        if from_client {
+            match client.more(*until) {
+                Ok(()) => {}
+                Err(Halt::Slow) => return Err(Some(Reason::TooSlow)),
+                Err(Halt::Lost) => return Err(lost(server)),
+            }
+        }
+    }
+}
+
+/// Passes on that one side is lost: nobody here ended it.
+fn lost(other: &TcpStream) -> Option<Reason> {
+    super::relay::reset(other);
+    None
+}
+
+/// Serves a client that speaks HTTP on a tunnel as one that speaks it to the proxy, but for what it may ask for.
+fn request(
+    client: &mut Incoming<'_>,
+    target: &Target,
+    server: &TcpStream,
+    times: &Times,
+    until: Instant,
+    passed: &mut Passed,
+) {
+    let read = head::read(client, until).and_then(|head| Ok((meant_for(&head, target)?, head)));
+    match read {
+        Ok((path, head)) => exchange::carry(client, &head, (target, &path), server, times, passed),
+        Err(reason) => {
+            passed.why = Some(reason);
+            passed.told = true;
+            let refused = Refused { reason, target: Some(target.clone()), line: None };
+            answer::send(client, &refused, false, times);
+        }
+    }
+}
