@@ -1,0 +1,170 @@
+//! The rest of the world: a name server for a small zone, and a server at every public address, for several ports. Everything that arrives
+//! is written down.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Answers with what was sent to it, until there is no more.
+pub const ECHO: [u16; 3] = [443, 22, 7777];
+/// Answers a request of HTTP with the lines of its head.
+pub const HTTP: [u16; 2] = [80, 8080];
+/// Says something first, and then nothing.
+pub const BANNER: u16 = 2222;
+/// Takes the connection, and says nothing at all.
+pub const SILENT: u16 = 9;
+/// Sends as many bytes as were asked for in the first line.
+pub const SOURCE: u16 = 9999;
+
+/// The address of the name server: the resolver of the machine is told of it.
+pub const NAMES: Ipv4Addr = Ipv4Addr::new(9, 9, 9, 9);
+
+/// What stands behind a name.
+fn addresses(name: &str, asked_before: usize) -> Vec<IpAddr> {
+    let public = IpAddr::from([93, 184, 216, 34]);
+    let list: &[&str] = match name {
+        "private.com" => &["10.0.0.5"],
+        "mixed.com" => &["10.0.0.5", "192.168.1.1", "93.184.216.35"],
+        "loop.com" => &["127.0.0.1"],
+        "metadata.com" => &["169.254.169.254"],
+        "near.com" => &["11.0.0.1"],
+        "zero.com" => &["0.0.0.0"],
+        // Whoever looks a second time finds the machine itself.
+        "rebind.com" => return vec![if asked_before == 0 { public } else { IpAddr::from([127, 0, 0, 1]) }],
+        "good.com" | "evil.com" | "www.good.com" | "other.com" | "slow.com" => return vec![public],
+        _ => return Vec::new(),
+    };
+    list.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+#[derive(Clone)]
+struct Book(Arc<Mutex<std::fs::File>>);
+
+impl Book {
+    fn note(&self, line: &str) {
+        let mut file = self.0.lock().unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+}
+
+/// Serves until it is killed. `ready` is made when it does.
+pub fn serve(book: &Path, ready: &Path) -> ! {
+    let file = OpenOptions::new().append(true).create(true).open(book).unwrap();
+    let book = Book(Arc::new(Mutex::new(file)));
+    let names = UdpSocket::bind("0.0.0.0:53").unwrap();
+    for port in ECHO.into_iter().chain(HTTP).chain([BANNER, SILENT, SOURCE]) {
+        let listener = TcpListener::bind(("0.0.0.0", port)).unwrap();
+        let book = book.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let book = book.clone();
+                std::thread::spawn(move || speak(stream, &book));
+            }
+        });
+    }
+    std::fs::write(ready, "").unwrap();
+    answer_names(&names, &book)
+}
+
+fn speak(mut stream: TcpStream, book: &Book) {
+    let here = stream.local_addr().unwrap();
+    book.note(&format!("tcp {here}"));
+    let port = here.port();
+    let mut bytes = vec![0; 1 << 16];
+    if port == BANNER {
+        let _ = stream.write_all(b"SSH-2.0-here\r\n");
+    }
+    if port == SILENT {
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
+    let mut held: Vec<u8> = Vec::new();
+    loop {
+        let Ok(length) = stream.read(&mut bytes) else { break };
+        if length == 0 {
+            break;
+        }
+        let text: String = bytes[..length.min(2000)].escape_ascii().to_string();
+        book.note(&format!("bytes {port} {text}"));
+        held.extend(&bytes[..length]);
+        if ECHO.contains(&port) && stream.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+        if HTTP.contains(&port) && held.windows(4).any(|four| four == b"\r\n\r\n") {
+            let said = String::from_utf8_lossy(&held).replace("\r\n", "|");
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", said.len());
+            let _ = stream.write_all(format!("{head}{said}").as_bytes());
+            held.clear();
+        }
+        if port == SOURCE && held.ends_with(b"\n") {
+            let mut left: usize = String::from_utf8_lossy(&held).trim().parse().unwrap();
+            while left > 0 {
+                let part = left.min(bytes.len());
+                if stream.write_all(&bytes[..part]).is_err() {
+                    return;
+                }
+                left -= part;
+            }
+            break;
+        }
+    }
+    if ECHO.contains(&port) {
+        let _ = stream.write_all(b"<end>");
+    }
+    let _ = stream.shutdown(Shutdown::Write);
+}
+
+/// A name server (RFC 1035) of the least that a resolver needs.
+fn answer_names(socket: &UdpSocket, book: &Book) -> ! {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let mut message = [0; 1500];
+    loop {
+        let Ok((length, from)) = socket.recv_from(&mut message) else { continue };
+        let message = &message[..length];
+        let mut at = 12;
+        let mut name = String::new();
+        while message[at] != 0 {
+            let label = &message[at + 1..at + 1 + usize::from(message[at])];
+            name.push_str(&String::from_utf8_lossy(label));
+            name.push('.');
+            at += 1 + label.len();
+        }
+        let name = name.trim_end_matches('.').to_lowercase();
+        let kind = u16::from_be_bytes([message[at + 1], message[at + 2]]);
+        book.note(&format!("dns {name}"));
+        let count = usize::from(kind == 1 && name == "rebind.com");
+        let found = addresses(&name, ASKED.fetch_add(count, Ordering::SeqCst));
+        let answers: Vec<Ipv4Addr> = found
+            .iter()
+            .filter_map(|address| match address {
+                IpAddr::V4(address) if kind == 1 => Some(*address),
+                _ => None,
+            })
+            .collect();
+        let mut reply = message[..2].to_vec();
+        reply.extend([0x81, if found.is_empty() { 0x83 } else { 0x80 }, 0, 1, 0]);
+        reply.push(u8::try_from(answers.len()).unwrap());
+        reply.extend([0; 4]);
+        reply.extend(&message[12..at + 5]);
+        for address in answers {
+            reply.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+            reply.extend(address.octets());
+        }
+        let _ = socket.send_to(&reply, from);
+    }
+}
+
+/// What was written down.
+pub struct Seen(pub PathBuf);
+
+impl Seen {
+    pub fn lines(&self) -> Vec<String> {
+        std::fs::read_to_string(&self.0).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    pub fn forget(&self) {
+        std::fs::write(&self.0, "").unwrap();
+    }
+}
