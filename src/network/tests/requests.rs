@@ -174,32 +174,32 @@ fn what_is_sent_is_made_anew() {
     let proxied = [
         (
             long,
-            "GET /?q=1 HTTP/1.1\r\nhost: ok.com:8080\r\nauthorization: a\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            "GET /?q=1 HTTP/1.1\r\nHost: ok.com:8080\r\nAuthorization: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         ),
-        ("GET http://ok.com HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nhost: ok.com\r\nconnection: close\r\n\r\n"),
+        ("GET http://ok.com HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nHost: ok.com\r\nConnection: close\r\n\r\n"),
         (
             "OPTIONS HTTP://ok.com HTTP/1.1\r\n\r\n",
-            "OPTIONS * HTTP/1.1\r\nhost: ok.com\r\nconnection: close\r\n\r\n",
+            "OPTIONS * HTTP/1.1\r\nHost: ok.com\r\nConnection: close\r\n\r\n",
         ),
         (
             "PUT http://ok.com/a HTTP/1.1\r\nContent-Length: 05\r\nContent-Length: 5\r\n\r\nhelloPUT",
-            "PUT /a HTTP/1.1\r\nhost: ok.com\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello",
+            "PUT /a HTTP/1.1\r\nHost: ok.com\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
         ),
     ];
     let tunnelled = [
         (
             "GET /a HTTP/1.1\r\nHost: OK.COM\r\n\r\nGET /b HTTP/1.1\r\nHost: evil.net\r\n\r\n",
-            "GET /a HTTP/1.1\r\nhost: ok.com\r\nconnection: close\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: ok.com\r\nConnection: close\r\n\r\n",
         ),
         (
             "OPTIONS * HTTP/1.1\r\nHost: ok.com:80\r\n\r\n",
-            "OPTIONS * HTTP/1.1\r\nhost: ok.com\r\nconnection: close\r\n\r\n",
+            "OPTIONS * HTTP/1.1\r\nHost: ok.com\r\nConnection: close\r\n\r\n",
         ),
         (
             "POST http://ok.com/ HTTP/1.1\r\nHost: ok.com\r\nContent-Length: 2\r\n\r\nhiGET /b HTTP/1.1\r\n\r\n",
-            "POST / HTTP/1.1\r\nhost: ok.com\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi",
+            "POST / HTTP/1.1\r\nHost: ok.com\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
         ),
-        ("GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nhost: ok.com\r\nconnection: close\r\n\r\n"),
+        ("GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nHost: ok.com\r\nConnection: close\r\n\r\n"),
     ];
     let proxied = proxied.into_iter().map(|case| (None, case));
     let tunnelled = DOORS.into_iter().flat_map(|door| tunnelled.map(|case| (Some(door), case)));
