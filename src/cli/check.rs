@@ -1,15 +1,17 @@
 //! `palisade check`: lint profiles against the machines they are for.
 
+use super::fix::{FixArgs, Made};
 use super::input::{Machine, RequestArgs};
 use super::output::{FindingArgs, report};
 use super::places::Places;
 use super::{Exit, hosts, profiles};
 use crate::finding::{Finding, Severity};
+use crate::fix::{Files, Look};
 use crate::pipeline;
 use crate::report::collect::Collector;
 use crate::report::whereabouts::Whereabouts;
 use crate::report::{Problem, Run};
-use crate::resolve::LiveLoader;
+use crate::resolve::{LiveLoader, Loader};
 use crate::source::{FileId, Sources};
 use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
@@ -32,15 +34,22 @@ pub struct Args {
     #[arg(long = "host", value_name = "FILE")]
     hosts: Vec<Utf8PathBuf>,
     #[command(flatten)]
+    fixing: FixArgs,
+    #[command(flatten)]
     output: FindingArgs,
 }
 
 pub fn run(args: &Args) -> Exit {
-    report(&args.output, &check(args))
+    let (run, made) = check(args);
+    if args.fixing.is_wanted() {
+        args.fixing.finish(&args.output, made, run)
+    } else {
+        report(&args.output, &run)
+    }
 }
 
-/// Checks everything that can be read on every machine that can be read.
-fn check(args: &Args) -> Run {
+/// Checks everything that can be read on every machine that can be read; where fixes are wanted, as it is with them.
+fn check(args: &Args) -> (Run, Option<Made>) {
     let mut problems = Vec::new();
     let mut paths = args.paths.clone();
     let named = hosts::taken_from(&mut paths, &args.hosts);
@@ -65,20 +74,33 @@ fn check(args: &Args) -> Run {
     if machines.is_empty() {
         read.clear();
     }
-    let ids: Vec<FileId> =
-        read.iter().map(|(sources, file)| collector.profile(sources.file(*file))).collect();
     let pairs: Vec<(usize, usize)> =
         (0..read.len()).flat_map(|profile| (0..machines.len()).map(move |host| (profile, host))).collect();
-    let checked = each(&pairs, |&(profile, host)| {
-        let (sources, file) = read.get(profile)?;
-        Some(check_one(sources.clone(), *file, machines.get(host)?))
-    });
-    for ((profile, host), checked) in pairs.iter().zip(checked) {
-        if let (Some(id), Some((sources, findings))) = (ids.get(*profile), checked) {
-            collector.add(*id, *host, &sources, findings);
+    let look = |files: Option<&Files>| -> Vec<Look> {
+        let looks = each(&pairs, |&(profile, host)| {
+            let (sources, file) = read.get(profile)?;
+            Some(check_one(sources, *file, machines.get(host)?, files))
+        });
+        looks.into_iter().flatten().collect()
+    };
+    let mut made = (args.fixing.is_wanted() && problems.is_empty())
+        .then(|| args.fixing.make(&paths, &|files| look(Some(files))));
+    let looks = match &mut made {
+        Some(made) => made.take_looks(),
+        None => look(None),
+    };
+    let mut ids: Vec<FileId> = Vec::new();
+    for ((profile, _), look) in pairs.iter().zip(&looks) {
+        if *profile == ids.len() {
+            ids.push(collector.profile(look.sources.file(look.profile)));
         }
     }
-    collector.finish("check", problems, args.output.fail_on.severity())
+    for ((profile, host), look) in pairs.iter().zip(looks) {
+        if let Some(id) = ids.get(*profile) {
+            collector.add(*id, *host, &look.sources, look.findings);
+        }
+    }
+    (collector.finish("check", problems, args.output.fail_on.severity()), made)
 }
 
 /// The recorded machines with their names, or this one without a name.
@@ -107,9 +129,19 @@ fn read_one(path: &Utf8Path) -> Result<(Sources, FileId), Problem> {
     Ok((sources, file))
 }
 
-fn check_one(mut sources: Sources, file: FileId, machine: &Machine) -> (Sources, Vec<Finding>) {
-    let checked = pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
-    (sources, checked.findings)
+/// Checks a profile as it was read, or as it is in `files`.
+fn check_one(read: &Sources, file: FileId, machine: &Machine, files: Option<&Files>) -> Look {
+    let Machine { host, request } = machine;
+    let look = |mut sources: Sources, profile: FileId, loader: &dyn Loader| {
+        let checked = pipeline::check(&mut sources, profile, loader, host.as_ref(), request);
+        // Only fixing asks what is allowed.
+        let plan = checked.bound.filter(|_| files.is_some()).map(|bound| bound.plan);
+        Look { sources, profile, findings: checked.findings, plan, target: request.target }
+    };
+    let Some(files) = files else { return look(read.clone(), file, &LiveLoader) };
+    let (source, mut sources) = (read.file(file), Sources::new());
+    let profile = sources.add(source.name.clone(), source.path.as_deref(), files.now(source));
+    look(sources, profile, &files.loader(&LiveLoader))
 }
 
 fn whereabouts(machine: &Machine) -> Whereabouts {

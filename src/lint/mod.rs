@@ -6,6 +6,7 @@
 mod declare;
 mod allowances;
 mod catalogue;
+mod edits;
 mod explain;
 mod language;
 mod neighbours;
@@ -115,6 +116,11 @@ pub fn names() -> Vec<&'static str> {
 /// Every rule there is: those of `check`, then those of `sb check`.
 pub fn infos() -> impl Iterator<Item = &'static RuleInfo> {
     rules::ALL.iter().map(|rule| rule.info()).chain(crate::sbpl::lint::ALL.iter().map(|rule| rule.info()))
+}
+
+/// The names of findings that come from no check.
+pub fn language_names() -> impl Iterator<Item = &'static str> {
+    language::ENTRIES.iter().map(|entry| entry.name)
 }
 
 /// The rule of that name.

@@ -2,6 +2,7 @@
 
 mod docs;
 mod examples;
+mod fixes;
 
 use palisade::finding::{Finding, Severity};
 use palisade::host::Host;

@@ -50,6 +50,7 @@ rule! {
     name: "allowance-without-reason",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

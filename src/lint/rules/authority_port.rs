@@ -1,4 +1,5 @@
 use super::public_suffix::allowed;
+use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::authority::{GIT_BY_SSH, PORTS};
@@ -54,6 +55,7 @@ rule! {
     name: "authority-port",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -71,7 +73,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 .at(rule.span, *what)
                 .help(
                     "leave it out; where the command must have it, allow this and say what it may do there",
-                ),
+                )
+                .fix("remove the pattern", remove(context.sources, rule.span), false),
         );
     }
 }

@@ -50,6 +50,7 @@ rule! {
     name: "broken-tool",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

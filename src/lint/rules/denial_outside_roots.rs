@@ -57,6 +57,7 @@ rule! {
     name: "denial-outside-roots",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -59,6 +59,7 @@ rule! {
     name: "denied-link",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -52,6 +52,7 @@ rule! {
     name: "executable-outside-roots",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

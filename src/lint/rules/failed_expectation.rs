@@ -59,6 +59,7 @@ rule! {
     name: "failed-expectation",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

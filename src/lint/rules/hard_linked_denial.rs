@@ -58,6 +58,7 @@ rule! {
     name: "hard-linked-denial",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -54,6 +54,7 @@ rule! {
     name: "literal-pattern",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -143,7 +144,7 @@ fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, find
     findings.push(match meant {
         Meant::Pattern if denies => finding.help("write `deny glob \"…\"` if a pattern is meant").fix(
             "make it a pattern",
-            vec![Edit { span: Span { end: path.span.start, ..path.span }, replacement: "glob ".into() }],
+            as_pattern(context, path.span),
             false,
         ),
         Meant::Pattern => finding.help("only `deny glob \"…\"` takes a pattern: name each path"),
@@ -153,6 +154,17 @@ fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, find
         Meant::Home => finding.help("write `$home` where the home is meant"),
         Meant::Trimmed => finding.help("take the blanks out, or allow this with the reason"),
     });
+}
+
+/// The edits that make a path a pattern, which says where it begins.
+fn as_pattern(context: &Context<'_>, path: Span) -> Vec<Edit> {
+    let at = |offset: u32| Span { start: path.start + offset, end: path.start + offset, ..path };
+    let mut edits = vec![Edit { span: at(0), replacement: "glob ".into() }];
+    let is_relative = |text: &str| !text.starts_with(['/', '~', '$']);
+    if context.sources.text(path).strip_prefix('"').is_some_and(is_relative) {
+        edits.push(Edit { span: at(1), replacement: "$workspace/".into() });
+    }
+    edits
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A variable that makes programs load or run other code.
@@ -51,6 +51,7 @@ rule! {
     name: "loader-variable",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }

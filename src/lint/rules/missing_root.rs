@@ -1,3 +1,4 @@
+use crate::lint::edits::respell;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::neighbours::Neighbours;
@@ -47,6 +48,7 @@ rule! {
     name: "missing-root",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -59,15 +61,20 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
-        let help = match missing.and_then(|name| neighbours.nearest(name, &[&found.existing])) {
-            Some(near) => format!("correct the path (`{}` is there), or make the directory", found.existing.join(near)),
+        let near = missing.and_then(|name| Some((name, neighbours.nearest(name, &[&found.existing])?)));
+        let help = match near {
+            Some((_, near)) => format!("correct the path (`{}` is there), or make the directory", found.existing.join(near)),
             None => format!("correct the path, or make the directory; `{}` is the last part that exists", found.existing),
         };
-        findings.push(
-            INFO.finding(format!("the root `{}` does not exist", found.canonical))
-                .at(root.span, "nothing is there")
-                .help(help),
-        );
+        let finding = INFO
+            .finding(format!("the root `{}` does not exist", found.canonical))
+            .at(root.span, "nothing is there")
+            .help(help);
+        let edit = near.and_then(|(wrong, near)| respell(context.sources, root.path.span, wrong, near));
+        findings.push(match (edit, near) {
+            (Some(edit), Some((_, near))) => finding.fix(format!("write `{near}`"), vec![edit], false),
+            _ => finding,
+        });
     }
 }
 

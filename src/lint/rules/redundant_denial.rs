@@ -1,7 +1,9 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{denials, remove};
+use crate::lint::edits::{is_said_by, remove};
+use crate::lint::places::denials;
 use crate::policy::{Denial, DenialKind};
+use crate::source::Span;
 use camino::Utf8Path;
 use std::collections::HashMap;
 
@@ -55,6 +57,7 @@ rule! {
     name: "redundant-denial",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
@@ -89,16 +92,27 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// What a denial is about, as it is written.
+fn written(denial: &Denial) -> Span {
+    match &denial.kind {
+        DenialKind::Path(path) => path.span,
+        DenialKind::Glob(pattern) => pattern.span,
+        // With its exceptions.
+        DenialKind::Gitignored { .. } => denial.span,
+    }
+}
+
 fn report(context: &Context<'_>, denial: &Denial, first: &Denial, findings: &mut Vec<Finding>) {
     if denial.span == first.span {
         return;
     }
+    let safe = is_said_by(context.sources, (denial.span, written(denial)), (first.span, written(first)));
     findings.push(
         INFO.finding("this is denied already")
             .at(denial.span, "closes nothing more")
             .at(first.span, "closes it already")
             .help("remove it")
-            .fix("remove the denial", remove(context.sources, denial.span), true),
+            .fix("remove the denial", remove(context.sources, denial.span), safe),
     );
 }
 

@@ -1,6 +1,7 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{PlacedRoot, Roots, remove};
+use crate::lint::edits::{is_said_by, remove};
+use crate::lint::places::{PlacedRoot, Roots};
 use crate::plan::{Decider, Operation};
 
 rule! {
@@ -50,6 +51,7 @@ rule! {
     name: "redundant-root",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
@@ -63,12 +65,15 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if here.access != there.access || here.span.file != there.span.file || is_closed(&decider, inner) {
             continue;
         }
+        // A guard inside the inner root is none of the outer one.
+        let safe = !inner.is_writable()
+            && is_said_by(context.sources, (here.span, here.path.span), (there.span, there.path.span));
         findings.push(
             INFO.finding(format!("the root `{}` lies in `{}`, which has the same access", inner.path(), outer.path()))
                 .at(here.span, "grants nothing more")
                 .at(there.span, "grants it already")
                 .help("remove the inner one, or the outer one if only the inner was meant to be open")
-                .fix("remove the inner root", remove(context.sources, here.span), !inner.is_writable()),
+                .fix("remove the inner root", remove(context.sources, here.span), safe),
         );
     }
 }

@@ -1,6 +1,7 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{Roots, remove};
+use crate::lint::edits::{is_said_by, remove};
+use crate::lint::places::Roots;
 
 rule! {
     /// The same root stated twice with the same access.
@@ -49,6 +50,7 @@ rule! {
     name: "repeated-root",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
@@ -63,12 +65,13 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if here.access != there.access || here.span.file != there.span.file {
             continue;
         }
+        let safe = is_said_by(context.sources, (here.span, here.path.span), (there.span, there.path.span));
         findings.push(
             INFO.finding(format!("the root `{}` is stated twice", root.path()))
                 .at(here.span, "again")
                 .at(there.span, "stated here already")
                 .help("keep one of them")
-                .fix("remove the repetition", remove(context.sources, here.span), true),
+                .fix("remove the repetition", remove(context.sources, here.span), safe),
         );
     }
 }

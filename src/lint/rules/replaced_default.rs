@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A variable that Palisade sets for every command, set or passed by the profile.
@@ -51,6 +51,7 @@ rule! {
     name: "replaced-default",
     severity: Warning,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }

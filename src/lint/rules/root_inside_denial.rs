@@ -1,3 +1,4 @@
+use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::places::{Roots, denials};
@@ -51,6 +52,7 @@ rule! {
     name: "root-inside-denial",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -72,7 +74,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             INFO.finding(format!("the root `{}` is denied", root.path()))
                 .at(root.statement.span, "grants nothing")
                 .at(denial.span, format!("denies `{path}` and all below it"))
-                .help("remove the root, or deny only what must stay closed inside it"),
+                .help("remove the root, or deny only what must stay closed inside it")
+                .fix("remove the root", remove(context.sources, root.statement.span), false),
         );
     }
 }

@@ -48,6 +48,7 @@ rule! {
     name: "root-not-a-directory",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -49,6 +49,7 @@ rule! {
     name: "secret-in-profile",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -52,6 +52,7 @@ rule! {
     name: "skipped-tool",
     severity: Note,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

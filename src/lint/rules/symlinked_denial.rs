@@ -2,7 +2,8 @@ use crate::bind::BoundDenial;
 use crate::finding::{Edit, Finding};
 use crate::host::Hop;
 use crate::lint::Context;
-use crate::lint::places::{Roots, denials, is_readable, own_hop, quoted};
+use crate::lint::edits::spelled;
+use crate::lint::places::{Roots, denials, is_readable, own_hop};
 use crate::policy::DenialKind;
 
 rule! {
@@ -53,6 +54,7 @@ rule! {
     name: "symlinked-denial",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -88,7 +90,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             ),
             _ => continue,
         };
-        let edit = Edit { span: path.span, replacement: quoted(real) };
+        let edit = Edit { span: path.span, replacement: spelled(context, real) };
         findings.push(
             INFO.finding(message)
                 .at(denial.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
@@ -113,7 +115,7 @@ mod tests {
               deny \"/home/dev/project/link-to-env\" -- `/home/dev/project/link-to-env` is a link to `.env`"]
         );
         let fix = case.findings("symlinked-denial")[0].fix.clone().unwrap();
-        assert_eq!(fix.edits[0].replacement, "\"/home/dev/project/.env\"");
+        assert_eq!(fix.edits[0].replacement, "\"$workspace/.env\"");
     }
 
     #[test]

@@ -55,6 +55,7 @@ rule! {
     name: "tool-in-root",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -57,6 +57,7 @@ rule! {
     name: "tool-in-writable-root",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -58,6 +58,7 @@ rule! {
     name: "unexamined",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -47,6 +47,7 @@ rule! {
     name: "unknown-rule",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }

@@ -52,6 +52,7 @@ rule! {
     name: "unmatched-denial",
     severity: Note,
     confidence: Possible,
+    fix: None,
     allowable: true,
     check: check,
 }

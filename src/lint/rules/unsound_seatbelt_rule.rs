@@ -55,6 +55,7 @@ rule! {
     name: "unsound-seatbelt-rule",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -1,5 +1,5 @@
 use crate::finding::Finding;
-use crate::lint::places::remove;
+use crate::lint::edits::{remove_comment, remove_from_commas};
 use crate::lint::{Context, UnusedAllowance};
 
 rule! {
@@ -49,6 +49,7 @@ rule! {
     name: "unused-allowance",
     severity: Warning,
     confidence: Certain,
+    fix: Safe,
     allowable: false,
     check_allowances: check,
 }
@@ -60,9 +61,11 @@ fn check(context: &Context<'_>, unused: &[UnusedAllowance<'_>], findings: &mut V
             .at(rule.span, "allows nothing")
             .at(allowance.statement, "stands at this statement")
             .help("remove it, or move it directly above the statement it is for");
-        if allowance.rules.len() == 1 {
-            finding = finding.fix("remove the comment", remove(context.sources, allowance.span), true);
-        }
+        finding = if allowance.rules.len() == 1 {
+            finding.fix("remove the comment", remove_comment(context.sources, allowance.span), true)
+        } else {
+            finding.fix("remove the name", remove_from_commas(context.sources, rule.span), true)
+        };
         findings.push(finding);
     }
 }

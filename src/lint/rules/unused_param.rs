@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A parameter that nothing reads.
@@ -49,6 +49,7 @@ rule! {
     name: "unused-param",
     severity: Warning,
     confidence: Certain,
+    fix: Safe,
     allowable: true,
     check: check,
 }

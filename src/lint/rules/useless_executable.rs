@@ -51,6 +51,7 @@ rule! {
     name: "useless-executable",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -1,7 +1,8 @@
 use crate::finding::Finding;
 use crate::host::resolve::resolve_parent;
 use crate::lint::Context;
-use crate::lint::places::{quoted, remove};
+use crate::lint::edits::remove;
+use crate::lint::places::quoted;
 use camino::Utf8Path;
 use std::collections::{BTreeMap, HashSet};
 
@@ -54,6 +55,7 @@ rule! {
     name: "useless-unguard",
     severity: Error,
     confidence: Certain,
+    fix: Safe,
     allowable: false,
     check: check,
 }

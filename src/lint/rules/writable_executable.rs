@@ -54,6 +54,7 @@ rule! {
     name: "writable-executable",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }
