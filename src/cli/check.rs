@@ -84,7 +84,7 @@ fn check(args: &Args) -> (Run, Option<Made>) {
         looks.into_iter().flatten().collect()
     };
     let mut made = (args.fixing.is_wanted() && problems.is_empty())
-        .then(|| args.fixing.make(&paths, &|files| look(Some(files))));
+        .then(|| args.fixing.make(&paths, &args.output, &|files| look(Some(files))));
     let looks = match &mut made {
         Some(made) => made.take_looks(),
         None => look(None),

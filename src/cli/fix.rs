@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::fmt::rewrite;
-use super::output::{FindingArgs, Format, fail, print, report, report_aside};
+use super::output::{FailOn, FindingArgs, Format, fail, print, report, report_aside};
 use crate::fix::{self, Files, Fixed, Key, Left, Look, STANDARD_INPUT_KEY, Why};
 use crate::report::{Problem, ProblemKind, Run, shown};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -42,10 +42,13 @@ impl FixArgs {
     }
 
     /// Makes the fixes, in memory. `paths` are those of the command line; `check` is as [`fix::fix`] wants it.
-    pub fn make(&self, paths: &[PathBuf], check: &dyn Fn(&Files) -> Vec<Look>) -> Made {
+    pub fn make(&self, paths: &[PathBuf], output: &FindingArgs, check: &dyn Fn(&Files) -> Vec<Look>) -> Made {
         let canonical = |path: &PathBuf| Utf8PathBuf::from_path_buf(path.canonicalize().ok()?).ok();
         let mut files = Files::new(paths.iter().filter_map(canonical).collect());
-        let fixed = fix::fix(&mut files, self.unsafe_fixes, check);
+        // Where notes are not shown, nothing is done about them.
+        let notes = output.notes || output.fail_on == FailOn::Note;
+        let wanted = fix::Wanted { unsafe_too: self.unsafe_fixes, notes };
+        let fixed = fix::fix(&mut files, wanted, check);
         Made { files, fixed }
     }
 

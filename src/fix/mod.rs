@@ -16,4 +16,4 @@ pub use apply::{Change, apply};
 pub use diff::unified;
 pub use files::{File, Files, Key, STANDARD_INPUT_KEY};
 pub use offers::{Look, Offer};
-pub use passes::{Fixed, Left, MAX_PASSES, Why, fix};
+pub use passes::{Fixed, Left, MAX_PASSES, Wanted, Why, fix};

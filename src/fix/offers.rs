@@ -2,7 +2,7 @@
 
 use super::apply::Change;
 use super::files::{Files, Key};
-use crate::finding::{Finding, Fix};
+use crate::finding::{Finding, Fix, Severity};
 use crate::lint;
 use crate::plan::Plan;
 use crate::policy::System;
@@ -80,11 +80,11 @@ struct Shape {
     blocks: Vec<(System, Range<usize>)>,
 }
 
-/// Every fix that is offered, in the order of the places.
+/// Every fix that is offered, in the order of the places; of notes only where they are asked for, since they need no answer.
 ///
 /// A fix concerns every look that has read its file, for it changes the file for all of them. It does not concern, where a check offers it, a
 /// fragment looked at by itself, which no check looks at; nor a machine of another system than the `on` block that the fix stands in is for.
-pub fn gather(looks: &[Look], files: &Files) -> Vec<Voted> {
+pub fn gather(looks: &[Look], files: &Files, notes: bool) -> Vec<Voted> {
     let mut by_offer: BTreeMap<Offer, BTreeSet<usize>> = BTreeMap::new();
     let mut read: Vec<BTreeSet<Key>> = Vec::new();
     let mut shapes: BTreeMap<Key, Option<Shape>> = BTreeMap::new();
@@ -96,7 +96,7 @@ pub fn gather(looks: &[Look], files: &Files) -> Vec<Voted> {
                 shapes.entry(key.clone()).or_insert_with(|| shape(&look.sources, id));
             }
         }
-        for finding in &look.findings {
+        for finding in look.findings.iter().filter(|finding| notes || finding.severity > Severity::Note) {
             let offer = finding.fix.as_ref().and_then(|fix| Offer::of(finding, fix, &keys));
             if let Some(offer) = offer {
                 by_offer.entry(offer).or_default().insert(at);

@@ -56,9 +56,18 @@ struct Passes<'a> {
     made: Vec<Offer>,
 }
 
-/// Makes the safe fixes, and with `unsafe_too` then the others, until there are none left to make. `check` gives a look at every profile on every
+/// Which fixes are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Also those that change what a profile means.
+    pub unsafe_too: bool,
+    /// Also those of notes.
+    pub notes: bool,
+}
+
+/// Makes the safe fixes, and then the others that are wanted, until there are none left to make. `check` gives a look at every profile on every
 /// machine, always in the same order, with the texts as they are.
-pub fn fix(files: &mut Files, unsafe_too: bool, check: &dyn Fn(&Files) -> Vec<Look>) -> Fixed {
+pub fn fix(files: &mut Files, wanted: Wanted, check: &dyn Fn(&Files) -> Vec<Look>) -> Fixed {
     let looks = check(files);
     let mut passes = Passes {
         files,
@@ -70,9 +79,9 @@ pub fn fix(files: &mut Files, unsafe_too: bool, check: &dyn Fn(&Files) -> Vec<Lo
     };
     passes.meet();
     for _ in 0..MAX_PASSES {
-        let voted = gather(&passes.looks, passes.files);
+        let voted = gather(&passes.looks, passes.files, wanted.notes);
         let open: Vec<&Voted> =
-            voted.iter().filter(|voted| passes.why_not(voted, unsafe_too).is_none()).collect();
+            voted.iter().filter(|voted| passes.why_not(voted, wanted.unsafe_too).is_none()).collect();
         let agreed = |safe: bool| -> Vec<&Offer> {
             let offers = open.iter().filter(|voted| voted.against.is_empty() && voted.offer.safe == safe);
             let offers: Vec<&Offer> = offers.map(|voted| &voted.offer).collect();
@@ -89,8 +98,8 @@ pub fn fix(files: &mut Files, unsafe_too: bool, check: &dyn Fn(&Files) -> Vec<Lo
             break;
         }
     }
-    let left = gather(&passes.looks, passes.files).into_iter().map(|voted| {
-        let why = passes.why_not(&voted, unsafe_too).unwrap_or(Why::Endless);
+    let left = gather(&passes.looks, passes.files, wanted.notes).into_iter().map(|voted| {
+        let why = passes.why_not(&voted, wanted.unsafe_too).unwrap_or(Why::Endless);
         Left { offer: voted.offer, why }
     });
     let left = left.collect();

@@ -132,11 +132,7 @@ pub fn remove_tool(context: &Context<'_>, name: Span) -> Option<Vec<Edit>> {
     let lists = context.policy.tools.iter().chain(&context.policy.optional_tools);
     let asked = lists.clone().find(|tool| tool.span == name && tool.group.is_none())?;
     let is_alone = lists.filter(|tool| tool.statement == asked.statement).all(|tool| tool.span == name);
-    Some(if is_alone {
-        remove(context.sources, asked.statement)
-    } else {
-        remove_word(context.sources, name)
-    })
+    Some(if is_alone { remove(context.sources, asked.statement) } else { remove_word(context.sources, name) })
 }
 
 /// The edits that take a name, as in `allow(a, b)`, out of a list with commas.
@@ -180,10 +176,9 @@ pub fn spelled(context: &Context<'_>, path: &Utf8Path) -> String {
         let rest = quoted(rest);
         Some(format!("\"{written}{}", rest.strip_prefix('"')?))
     };
-    below(&policy.workspace, "$workspace").or_else(|| below(&policy.home, "$home")).map_or_else(
-        || quoted(path),
-        |written| written.replacen("\"$home/", "\"~/", 1),
-    )
+    below(&policy.workspace, "$workspace")
+        .or_else(|| below(&policy.home, "$home"))
+        .map_or_else(|| quoted(path), |written| written.replacen("\"$home/", "\"~/", 1))
 }
 
 /// A path below another as it is written in the profile; `None` where that is a raw text.
@@ -230,7 +225,8 @@ pub fn respell(sources: &Sources, path: Span, wrong: &str, right: &str) -> Optio
     let text = sources.text(path);
     let is_whole = |at: &usize| {
         let (before, after) = (text.get(..*at), text.get(at + wrong.len()..));
-        before.is_some_and(|it| it.ends_with(['/', '"'])) && after.is_some_and(|it| it.starts_with(['/', '"']))
+        before.is_some_and(|it| it.ends_with(['/', '"']))
+            && after.is_some_and(|it| it.starts_with(['/', '"']))
     };
     let mut places = text.match_indices(wrong).map(|(at, _)| at).filter(is_whole);
     let (Some(at), None) = (places.next(), places.next()) else { return None };
@@ -340,7 +336,8 @@ mod tests {
         let respelled = |text: &str| {
             let mut sources = Sources::new();
             let id = sources.add("x", None, text);
-            respell(&sources, sources.whole(id), "othr", "o$r").map(|edit| (edit.span.start, edit.replacement))
+            respell(&sources, sources.whole(id), "othr", "o$r")
+                .map(|edit| (edit.span.start, edit.replacement))
         };
         assert_eq!(respelled("\"~/othr\""), Some((3, "o\\$r".into())));
         assert_eq!(respelled("\"~/othr/othr\""), None);

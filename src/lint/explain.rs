@@ -137,7 +137,9 @@ mod tests {
     fn explains_a_rule_and_no_other_word() {
         let text = explain("missing-root").unwrap();
         assert!(
-            text.starts_with("# missing-root\n\nSeverity: error; confidence: certain; fix: unsafe; cannot be allowed.\n"),
+            text.starts_with(
+                "# missing-root\n\nSeverity: error; confidence: certain; fix: unsafe; cannot be allowed.\n"
+            ),
             "{text}"
         );
         assert!(text.contains("\n## What to do\n"), "{text}");
@@ -146,7 +148,10 @@ mod tests {
         assert!(text.contains("    root \"~/othr\" read-only\n}\n```\n"), "{text}");
         assert_eq!(explain("missing-roots"), None);
         let text = explain("unknown-word").unwrap();
-        assert!(text.starts_with("# unknown-word\n\nNot a check; fix: unsafe; cannot be allowed.\n\n"), "{text}");
+        assert!(
+            text.starts_with("# unknown-word\n\nNot a check; fix: unsafe; cannot be allowed.\n\n"),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 

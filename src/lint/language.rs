@@ -174,7 +174,11 @@ pub const ENTRIES: &[Entry] = &[
         Offers::None,
         "A name that no variable of an environment can have.\n\nIt is not empty, and holds no `=` and no NUL.",
     ),
-    entry("variable-value", Offers::None, "A value that no variable of an environment can have.\n\nIt holds no NUL."),
+    entry(
+        "variable-value",
+        Offers::None,
+        "A value that no variable of an environment can have.\n\nIt holds no NUL.",
+    ),
     entry(
         "why",
         Offers::None,

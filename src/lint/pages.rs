@@ -28,13 +28,22 @@ fn index() -> String {
         "\n## The language itself\n\nFound when a text is read, resolved and compiled. None can be allowed.\n\n| name | fix | finds |\n|---|---|---|\n",
     );
     for entry in language::ENTRIES {
-        let _ = writeln!(text, "| [{0}]({0}.md) | {1} | {2} |", entry.name, entry.fix.name(), cell(entry.summary()));
+        let _ = writeln!(
+            text,
+            "| [{0}]({0}.md) | {1} | {2} |",
+            entry.name,
+            entry.fix.name(),
+            cell(entry.summary())
+        );
     }
     text
 }
 
 fn section(text: &mut String, title: &str, infos: impl Iterator<Item = &'static RuleInfo>) {
-    let _ = write!(text, "\n## {title}\n\n| name | severity | confidence | fix | finds |\n|---|---|---|---|---|\n");
+    let _ = write!(
+        text,
+        "\n## {title}\n\n| name | severity | confidence | fix | finds |\n|---|---|---|---|---|\n"
+    );
     for info in infos {
         let mark = if info.allowable { " *" } else { "" };
         let _ = writeln!(

@@ -1,6 +1,8 @@
 //! The program as people run it: verbs, exit codes, and what they print.
 
 mod artifacts;
+mod first_steps;
+mod fixes;
 mod formats;
 mod input;
 mod recording;

@@ -74,7 +74,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             INFO.finding(format!("the root `{}` is denied", root.path()))
                 .at(root.statement.span, "grants nothing")
                 .at(denial.span, format!("denies `{path}` and all below it"))
-                .help("remove the root, or deny only what must stay closed inside it")
+                .help("a denial beats every root, in whatever order they stand: remove the root, or deny only what must stay closed inside it")
                 .fix("remove the root", remove(context.sources, root.statement.span), false),
         );
     }
