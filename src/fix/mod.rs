@@ -9,6 +9,8 @@ mod diff;
 mod files;
 mod offers;
 mod passes;
+#[cfg(test)]
+mod tests;
 mod verify;
 pub mod widening;
 

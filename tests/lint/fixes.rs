@@ -4,7 +4,7 @@
 use super::{examples, machine};
 use palisade::finding::{Finding, Fix, Offers};
 use palisade::fix::widening::widening;
-use palisade::fix::{Change, apply};
+use palisade::fix::{Change, Files, Look, STANDARD_INPUT_KEY, Wanted, Why, apply, fix};
 use palisade::host::Host;
 use palisade::host::recorded::RecordedHost;
 use palisade::lint::{self, rules};
@@ -12,6 +12,7 @@ use palisade::pipeline::{Checked, Request, check};
 use palisade::plan::Plan;
 use palisade::resolve::MemoryLoader;
 use palisade::source::Sources;
+use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// The machine that a text is about, and its workspace.
@@ -181,5 +182,107 @@ fn mistakes_of_the_language_are_corrected_as_their_pages_say() {
         for safe in [true, false] {
             assert_eq!(fix.holds(safe), offered.contains(&(name, safe)), "{name}, safe: {safe}");
         }
+    }
+}
+
+/// Statements with something to fix, alone or together.
+const STATEMENTS: &[&str] = &[
+    "root \"$workspace\" read-only",
+    "root \"$workspace\" read-write",
+    "root \"$workspace/src\" read-only",
+    "root \"$workspace/src\" read-write",
+    "root \"~/project\" read-only",
+    "root \"~/work\" read-only # palisade: allow(symlinked-root) it is known",
+    "root \"$workspace/vendor\" read-only",
+    "root \"~/other\" read-only",
+    "root \"~/othr\" read-only",
+    "root \"~/.ssh\" read-only",
+    "root \"$workspace/secrets\" read-only",
+    "on linux {\n    root \"$workspace/src\" read-only\n    deny \"$workspace/.env\"\n    tools cat cat\n}",
+    "deny \"$workspace/.env\"",
+    "deny \"$workspace/.env\"; deny \"$workspace/.env\"",
+    "# palisade: allow(denial-outside-roots) on principle\ndeny \"~/other/.env\"",
+    "deny \"~/project/.env\"",
+    "deny \"$workspace/secrets\"; deny \"$workspace/secrets/token\"",
+    "deny \"$workspace/link-to-env\"",
+    "deny \"$workspace/*.pem\"",
+    "deny glob \"$workspace/**/*.pem\"",
+    "deny glob \"$workspace/**/*.pem\" # palisade: allow(unmatched-denial) none yet",
+    "network only { allow \"*.crates.io\"; allow \"static.crates.io\"; deny \"x.org\"; allow \"example.com:*\" }",
+    "network all",
+    "tools git git find",
+    "tools [\n    cat\n    cat # the second\n    docker\n]",
+    "optional-tools git gti",
+    "tools gti",
+    "group idle [ find ]",
+    "param unused \"x\"",
+    "needs tls tls",
+    "env { pass GITHUB_TOKEN; set LANG \"C\"; pass PATH }",
+    "unguard \"$workspace/nothing\" because \"why not\"",
+    "unguard \"$workspace/.vscode\" because \"it sets up\"",
+    "executable \"$workspace/target\"; executable \"$workspace/target\"",
+    "limits { time 60s }",
+    "expect { read \"$workspace/src\" allowed; read \"$workspace/src\" allowed }",
+    "working-directory \"$workspace\"",
+    "# palisade: allow(broad-root, missing-root) it is wide\nipc off",
+    "use \"std/git\"; use \"std/git\"",
+];
+
+fn any_profile() -> impl Strategy<Value = String> {
+    let statements = proptest::collection::vec(proptest::sample::select(STATEMENTS), 1..9);
+    (statements, any::<bool>()).prop_map(|(statements, dos)| {
+        let lines: String =
+            statements.iter().map(|it| format!("    {}\n", it.replace('\n', "\n    "))).collect();
+        let text = format!("edition 1\nprofile \"law\" {{\n{lines}}}\n");
+        if dos { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// What rules call safe never has to be taken back, nothing that was closed is open, and fixing what is fixed changes nothing.
+    #[test]
+    fn safe_fixes_together_open_nothing_and_come_to_an_end(text in any_profile()) {
+        let host = machine();
+        let check = |text: &str, files: &Files| {
+            let mut scratch = Sources::new();
+            let id = scratch.add("standard input", None, text);
+            let now = files.now(scratch.file(id));
+            let mut sources = Sources::new();
+            let profile = sources.add("standard input", None, now);
+            let request = Request {
+                workspace: "/home/dev/project".into(),
+                set: std::collections::BTreeMap::new(),
+                target: host.system(),
+                artifacts: Vec::new(),
+            };
+            let checked = palisade::pipeline::check(&mut sources, profile, &MemoryLoader::default(), &host, &request);
+            let plan = checked.bound.map(|bound| bound.plan);
+            vec![Look { sources, profile, findings: checked.findings, plan, target: host.system() }]
+        };
+        let run = |text: &str, wanted: Wanted| {
+            let mut files = Files::new(Vec::new());
+            let fixed = fix(&mut files, wanted, &|files| check(text, files));
+            let now = files.get(STANDARD_INPUT_KEY.into()).map(|file| file.now.to_string()).unwrap_or_default();
+            (now, fixed)
+        };
+        let before = check(&text, &Files::default()).remove(0);
+        let (now, fixed) = run(&text, Wanted { unsafe_too: false, notes: true });
+        for left in &fixed.left {
+            prop_assert!(left.why == Why::Unsafe, "{:?}\n{}", left, now);
+        }
+        let after = &fixed.looks[0];
+        prop_assert!(mistakes(&after.findings) <= mistakes(&before.findings), "{}", now);
+        if let (0, Some(before), Some(after)) = (mistakes(&before.findings), &before.plan, &after.plan) {
+            prop_assert_eq!(widening(before, after), None, "{}", now);
+        }
+        prop_assert_eq!(now.matches("\r\n").count(), if text.contains('\r') { now.matches('\n').count() } else { 0 });
+        let (again, fixed) = run(&now, Wanted { unsafe_too: false, notes: true });
+        prop_assert_eq!((again, fixed.made.len()), (now.clone(), 0));
+        // And with those that change the meaning: an end, and nothing that is no longer understood.
+        let (last, fixed) = run(&now, Wanted { unsafe_too: true, notes: true });
+        prop_assert!(mistakes(&fixed.looks[0].findings) <= mistakes(&after.findings), "{}", last);
+        prop_assert!(fixed.left.iter().all(|left| left.why != Why::Endless), "{:?}\n{}", fixed.left, last);
     }
 }

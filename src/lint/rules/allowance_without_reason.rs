@@ -75,7 +75,9 @@ mod tests {
         case.allow("broad-root", "").allow("broad-root", "public");
         assert_eq!(
             case.found("allowance-without-reason"),
-            ["an allowance needs a reason\n# palisade: allow(broad-root)  -- allows nothing until it says why"]
+            [
+                "an allowance needs a reason\n# palisade: allow(broad-root)  -- allows nothing until it says why"
+            ]
         );
     }
 }

@@ -1,8 +1,8 @@
 use super::tool_in_writable_root::tools;
-use crate::lint::edits::remove_tool;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::authority::lender;
+use crate::lint::edits::remove_tool;
 use crate::policy::Network;
 
 rule! {

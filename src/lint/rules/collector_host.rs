@@ -1,8 +1,8 @@
 use super::public_suffix::allowed;
-use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{COLLECTORS, is_below, reaches};
+use crate::lint::edits::remove;
 
 rule! {
     /// A host that exists to catch what is sent to it, or to pass it on unseen.

@@ -1,10 +1,10 @@
 use super::denial_outside_roots::glob_head;
-use crate::lint::edits::respell;
 use crate::finding::Finding;
 use crate::host::resolve;
-use crate::lint::places::denials;
 use crate::lint::Context;
+use crate::lint::edits::respell;
 use crate::lint::neighbours::Neighbours;
+use crate::lint::places::denials;
 use crate::policy::DenialKind;
 
 rule! {
@@ -70,7 +70,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let near = missing.and_then(|name| Some((name, neighbours.nearest(name, &[&found.existing])?)));
         let help = match near {
             Some((_, near)) => format!("correct the directory: `{}` is there", found.existing.join(near)),
-            None => "correct the directory, or deny the directory itself to close what may come to lie there".to_owned(),
+            None => "correct the directory, or deny the directory itself to close what may come to lie there"
+                .to_owned(),
         };
         let finding = INFO
             .finding(format!("the pattern starts in `{}`, which does not exist", found.canonical))

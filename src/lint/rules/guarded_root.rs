@@ -1,6 +1,6 @@
-use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::{Roots, quoted};
 use std::collections::HashMap;
 

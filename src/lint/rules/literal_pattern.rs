@@ -88,7 +88,9 @@ impl Meant {
         match self {
             Self::Pattern => format!("`{name}` is one literal name here, not a pattern"),
             Self::Variable => format!("`{name}` is a literal name here, and no variable is filled in"),
-            Self::Home => "`~` is a literal name here: only `~/` at the beginning of a quoted path is the home".into(),
+            Self::Home => {
+                "`~` is a literal name here: only `~/` at the beginning of a quoted path is the home".into()
+            }
             Self::Trimmed => format!("the name `{name}` has blanks at its ends"),
         }
     }
@@ -98,7 +100,8 @@ impl Meant {
 fn holds_variable(name: &str) -> bool {
     let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
     let is_name = |text: &str| {
-        text.starts_with(begins) && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
+        text.starts_with(begins)
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
     };
     let after_dollar = |(at, _): (usize, &str)| {
         let rest = &name[at + 1..];
@@ -137,7 +140,9 @@ fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, find
     }
     let Ok(missing) = found.canonical.strip_prefix(&found.existing) else { return };
     let mut names = missing.components().map(|name| name.as_str());
-    let Some((name, meant)) = names.find_map(|name| Meant::by(name).map(|meant| (name, meant))) else { return };
+    let Some((name, meant)) = names.find_map(|name| Meant::by(name).map(|meant| (name, meant))) else {
+        return;
+    };
     let finding = INFO
         .finding(format!("there is no `{}`, and the path is taken literally", path.path))
         .at(span, meant.label(name));

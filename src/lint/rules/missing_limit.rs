@@ -1,6 +1,6 @@
-use crate::lint::edits::add_after;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 use crate::policy::{LimitKind, Network};
 
 rule! {

@@ -1,7 +1,7 @@
 use super::tool_in_writable_root::tools;
-use crate::lint::edits::add_after;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 use crate::policy::{Network, System};
 use crate::source::Span;
 

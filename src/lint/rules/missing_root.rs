@@ -1,6 +1,6 @@
-use crate::lint::edits::respell;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::respell;
 use crate::lint::neighbours::Neighbours;
 
 rule! {
@@ -63,8 +63,13 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
         let near = missing.and_then(|name| Some((name, neighbours.nearest(name, &[&found.existing])?)));
         let help = match near {
-            Some((_, near)) => format!("correct the path (`{}` is there), or make the directory", found.existing.join(near)),
-            None => format!("correct the path, or make the directory; `{}` is the last part that exists", found.existing),
+            Some((_, near)) => {
+                format!("correct the path (`{}` is there), or make the directory", found.existing.join(near))
+            }
+            None => format!(
+                "correct the path, or make the directory; `{}` is the last part that exists",
+                found.existing
+            ),
         };
         let finding = INFO
             .finding(format!("the root `{}` does not exist", found.canonical))
@@ -89,7 +94,9 @@ mod tests {
         case.root("/home/dev/othr", Access::ReadOnly);
         assert_eq!(
             case.found("missing-root"),
-            ["the root `/home/dev/othr` does not exist\nroot \"/home/dev/othr\" read-only -- nothing is there"]
+            [
+                "the root `/home/dev/othr` does not exist\nroot \"/home/dev/othr\" read-only -- nothing is there"
+            ]
         );
         let help = case.findings("missing-root")[0].help.clone();
         assert_eq!(help.unwrap(), "correct the path (`/home/dev/other` is there), or make the directory");

@@ -122,7 +122,9 @@ fn one(tool: &ToolName, searched: &[Utf8PathBuf], neighbours: &mut Neighbours<'_
     let name = &tool.name;
     let near = neighbours.nearest(name, searched).filter(|near| is_slip(name, near));
     let help = match near {
-        Some(near) => format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`"),
+        Some(near) => {
+            format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`")
+        }
         None => format!(
             "install it, move it to `optional-tools`, or name it with `tool \"PATH\"`; looked in {}",
             places(searched)

@@ -1,6 +1,6 @@
-use crate::lint::edits::add_after;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 
 rule! {
     /// A profile without a working directory.
@@ -55,10 +55,12 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Some(bound) = &context.binding.working_directory else {
         let workspace = &context.policy.workspace;
-        let finding =
-            INFO.finding(format!("no working directory is stated, and the workspace `{workspace}` lies in no root"))
-                .at(context.policy.name.span, "starts nowhere")
-                .help("state `working-directory \"PATH\"`, or a root that holds the workspace");
+        let finding = INFO
+            .finding(format!(
+                "no working directory is stated, and the workspace `{workspace}` lies in no root"
+            ))
+            .at(context.policy.name.span, "starts nowhere")
+            .help("state `working-directory \"PATH\"`, or a root that holds the workspace");
         findings.push(match context.policy.roots.as_slice() {
             // A fragment cannot say it.
             [root] if root.span.file == context.policy.name.span.file => {

@@ -73,7 +73,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         // What is no worktree, or a planted one, no statement grants anything.
-        let Worktree::Linked { git_dir, common_dir } = worktree::find(context.host, root.path()) else { continue };
+        let Worktree::Linked { git_dir, common_dir } = worktree::find(context.host, root.path()) else {
+            continue;
+        };
         if is_readable(&decider, &common_dir.join("objects")) {
             continue;
         }

@@ -1,8 +1,8 @@
 use super::public_suffix::allowed;
-use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{is_below, written};
+use crate::lint::edits::remove;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 rule! {

@@ -1,6 +1,6 @@
-use crate::lint::edits::below;
 use crate::finding::{Edit, Finding};
 use crate::lint::Context;
+use crate::lint::edits::below;
 use crate::lint::places::{PlacedRoot, Roots, own_hop};
 
 rule! {
@@ -66,11 +66,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if is_shown || own_hop(inner.found, Some(outer.found)).is_some() {
             continue;
         }
-        let finding =
-            INFO.finding(format!("`{}` lies in the writable root `{}`", inner.statement.path.path, outer.path()))
-                .at(inner.statement.span, format!("is `{}` here", inner.path()))
-                .at(outer.statement.span, "writable, and holds it")
-                .help("write the inner root so that it begins with the outer one");
+        let finding = INFO
+            .finding(format!("`{}` lies in the writable root `{}`", inner.statement.path.path, outer.path()))
+            .at(inner.statement.span, format!("is `{}` here", inner.path()))
+            .at(outer.statement.span, "writable, and holds it")
+            .help("write the inner root so that it begins with the outer one");
         findings.push(match below_outer(context, inner, outer) {
             Some(edit) => finding.fix("write it below the outer one", vec![edit], false),
             None => finding,
@@ -79,7 +79,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// The edit that writes a root so that it begins with the one it lies in.
-pub(super) fn below_outer(context: &Context<'_>, inner: &PlacedRoot<'_>, outer: &PlacedRoot<'_>) -> Option<Edit> {
+pub(super) fn below_outer(
+    context: &Context<'_>,
+    inner: &PlacedRoot<'_>,
+    outer: &PlacedRoot<'_>,
+) -> Option<Edit> {
     let rest = inner.path().strip_prefix(outer.path()).ok()?;
     let replacement = below(context.sources, outer.statement.path.span, rest)?;
     Some(Edit { span: inner.statement.path.span, replacement })

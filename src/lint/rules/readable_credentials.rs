@@ -108,11 +108,13 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let [first, ..] = &stores[..] else { continue };
         let paths: Vec<_> = stores.iter().map(|store| store.path.as_str()).collect();
         let verb = if first.root.is_writable() { "read and changed" } else { "read" };
-        let denials: Vec<_> = stores.iter().map(|it| format!("deny {}", spelled(context, &it.path))).collect();
+        let denials: Vec<_> =
+            stores.iter().map(|it| format!("deny {}", spelled(context, &it.path))).collect();
         let (help, title, edits) = if first.path == first.root.path() {
             ("remove the root".to_owned(), "remove the root", remove(context.sources, span))
         } else {
-            let help = denials.first().map(|denial| format!("narrow the root, or deny what it holds: `{denial}`"));
+            let help =
+                denials.first().map(|denial| format!("narrow the root, or deny what it holds: `{denial}`"));
             (help.unwrap_or_default(), "deny them", vec![add_after(context.sources, span, &denials)])
         };
         findings.push(

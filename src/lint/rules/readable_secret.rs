@@ -86,8 +86,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 
 /// A `deny` for each file, below the root's own statement and spelled as it is.
 fn denials(context: &Context<'_>, root: &PlacedRoot<'_>, files: &[Utf8PathBuf]) -> Option<Vec<Edit>> {
-    let below = |file: &Utf8PathBuf| below(context.sources, root.statement.path.span, file.file_name()?.into());
-    let denials = files.iter().map(|file| Some(format!("deny {}", below(file)?))).collect::<Option<Vec<_>>>()?;
+    let below =
+        |file: &Utf8PathBuf| below(context.sources, root.statement.path.span, file.file_name()?.into());
+    let denials =
+        files.iter().map(|file| Some(format!("deny {}", below(file)?))).collect::<Option<Vec<_>>>()?;
     Some(vec![add_after(context.sources, root.statement.span, &denials)])
 }
 

@@ -69,11 +69,15 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let safe = !inner.is_writable()
             && is_said_by(context.sources, (here.span, here.path.span), (there.span, there.path.span));
         findings.push(
-            INFO.finding(format!("the root `{}` lies in `{}`, which has the same access", inner.path(), outer.path()))
-                .at(here.span, "grants nothing more")
-                .at(there.span, "grants it already")
-                .help("remove the inner one, or the outer one if only the inner was meant to be open")
-                .fix("remove the inner root", remove(context.sources, here.span), safe),
+            INFO.finding(format!(
+                "the root `{}` lies in `{}`, which has the same access",
+                inner.path(),
+                outer.path()
+            ))
+            .at(here.span, "grants nothing more")
+            .at(there.span, "grants it already")
+            .help("remove the inner one, or the outer one if only the inner was meant to be open")
+            .fix("remove the inner root", remove(context.sources, here.span), safe),
         );
     }
 }

@@ -1,7 +1,7 @@
 use crate::bind::Worktree;
-use crate::lint::edits::{remove, statement_of};
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::{remove, statement_of};
 
 rule! {
     /// A `git-worktree` whose repository is not granted.

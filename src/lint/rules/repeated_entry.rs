@@ -73,22 +73,32 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         };
         findings.push(finding.fix("remove the repetition", edits, true));
     }
-    for (word, paths) in
-        [("executable", &policy.executables), ("tool", &policy.tool_paths), ("git-worktree", &policy.git_worktrees)]
-    {
+    for (word, paths) in [
+        ("executable", &policy.executables),
+        ("tool", &policy.tool_paths),
+        ("git-worktree", &policy.git_worktrees),
+    ] {
         repeated_paths(context, word, paths, findings);
     }
     let mut first: HashMap<_, Span> = HashMap::new();
     for expectation in &policy.expectations {
-        let question = (expectation.span.file, &expectation.operation, &expectation.subject, expectation.allowed);
+        let question =
+            (expectation.span.file, &expectation.operation, &expectation.subject, expectation.allowed);
         let earlier = *first.entry(question).or_insert(expectation.span);
         if earlier != expectation.span && same_text(context, earlier, expectation.span) {
             findings.push(
-                INFO.finding(format!("`{} {}` is expected twice", expectation.operation, expectation.subject))
-                    .at(expectation.span, "again")
-                    .at(earlier, "first here")
-                    .help("keep one of them")
-                    .fix("remove the repetition", remove(context.sources, expectation.span), true),
+                INFO.finding(format!(
+                    "`{} {}` is expected twice",
+                    expectation.operation, expectation.subject
+                ))
+                .at(expectation.span, "again")
+                .at(earlier, "first here")
+                .help("keep one of them")
+                .fix(
+                    "remove the repetition",
+                    remove(context.sources, expectation.span),
+                    true,
+                ),
             );
         }
     }
@@ -98,7 +108,8 @@ fn repeated_paths(context: &Context<'_>, word: &str, paths: &[PolicyPath], findi
     let mut first: HashMap<_, Span> = HashMap::new();
     for path in paths {
         let earlier = *first.entry((path.span.file, &path.path)).or_insert(path.span);
-        let places = (statement_of(context.sources, path.span, word), statement_of(context.sources, earlier, word));
+        let places =
+            (statement_of(context.sources, path.span, word), statement_of(context.sources, earlier, word));
         let (Some(statement), Some(stated)) = places else { continue };
         if earlier != path.span && same_text(context, stated, statement) {
             findings.push(

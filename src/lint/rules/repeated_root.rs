@@ -58,7 +58,8 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     for root in roots.iter() {
-        let Some(first) = roots.at(root.path()).filter(|first| first.statement.span != root.statement.span) else {
+        let Some(first) = roots.at(root.path()).filter(|first| first.statement.span != root.statement.span)
+        else {
             continue;
         };
         let (here, there) = (root.statement, first.statement);

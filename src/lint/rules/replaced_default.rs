@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn each_default_set_or_passed_is_reported_and_says_what_is_lost() {
         for (name, loss) in DEFAULTS {
-            for (value, line) in [(None, format!("pass {name}")), (Some("/x"), format!("set {name} \"/x\""))] {
+            for (value, line) in [(None, format!("pass {name}")), (Some("/x"), format!("set {name} \"/x\""))]
+            {
                 let mut case = Case::in_workspace();
                 let found = case.env(name, value).env("TERM", None).found("replaced-default");
                 assert_eq!(found.len(), 1, "{name}");

@@ -1,6 +1,6 @@
-use crate::lint::edits::remove_tool;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove_tool;
 use std::collections::HashMap;
 
 rule! {

@@ -1,6 +1,6 @@
-use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::{Roots, denials};
 use std::collections::HashMap;
 
@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn a_root_at_or_below_a_denied_path_is_refused_and_one_above_is_not() {
         let mut case = Case::in_workspace();
-        case.root("/home/dev/project/target", ReadOnly).deny_gitignored("/home/dev/project", &["/home/dev/project/target"]);
+        case.root("/home/dev/project/target", ReadOnly)
+            .deny_gitignored("/home/dev/project", &["/home/dev/project/target"]);
         assert_eq!(
             case.found("root-inside-denial"),
             ["the root `/home/dev/project/target` is denied\n\

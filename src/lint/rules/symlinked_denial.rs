@@ -80,9 +80,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (denial, bound) in denials(context) {
         let (DenialKind::Path(path), Some(Ok(found))) = (&denial.kind, &bound.found) else { continue };
         let (message, hop, real) = match link(&roots, bound) {
-            Some(Link::OnTheWay(hop)) => {
-                (format!("the denied path `{}` goes through a symbolic link", path.path), hop, &bound.paths[0].path)
-            }
+            Some(Link::OnTheWay(hop)) => (
+                format!("the denied path `{}` goes through a symbolic link", path.path),
+                hop,
+                &bound.paths[0].path,
+            ),
             Some(Link::Leaf(hop)) if is_readable(&decider, &found.canonical) => (
                 format!("the denied path `{}` is a symbolic link to what can be read", path.path),
                 hop,

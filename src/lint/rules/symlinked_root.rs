@@ -102,6 +102,9 @@ mod tests {
         let mut case = Case::in_workspace();
         case.root("/home/dev/project/out", Access::ReadOnly);
         let found = case.found("symlinked-root");
-        assert!(found[0].starts_with("the root `/home/dev/project/out` leads out of the workspace\n"), "{found:?}");
+        assert!(
+            found[0].starts_with("the root `/home/dev/project/out` leads out of the workspace\n"),
+            "{found:?}"
+        );
     }
 }

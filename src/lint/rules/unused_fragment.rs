@@ -132,7 +132,7 @@ fn is_empty(context: &Context<'_>, file: FileId) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::lint::testing::Case;
-    use crate::policy::{Access, Used};
+    use crate::policy::{Access, Group, Used};
 
     fn using(times: usize) -> Case {
         let mut case = Case::in_workspace();

@@ -1,8 +1,8 @@
 use super::public_suffix::allowed;
-use crate::lint::edits::{add_after, remove};
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{UPLOADS, reaches};
+use crate::lint::edits::{add_after, remove};
 use crate::lint::places::list;
 use crate::plan::hosts;
 

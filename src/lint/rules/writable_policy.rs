@@ -1,7 +1,7 @@
-use crate::lint::edits::remove;
 use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::Roots;
 use crate::plan::{Decider, Operation};
 use camino::{Utf8Path, Utf8PathBuf};
