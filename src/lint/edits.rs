@@ -8,6 +8,7 @@ use crate::source::{FileId, Sources, Span};
 use crate::syntax;
 use crate::syntax::ast::StatementKind;
 use camino::{Utf8Component, Utf8Path};
+use std::collections::HashMap;
 
 /// How a comment that allows findings begins.
 const MARK: &str = "palisade:";
@@ -187,30 +188,47 @@ pub fn below(sources: &Sources, written: Span, rest: &Utf8Path) -> Option<String
     Some(format!("\"{start}/{}", quoted(rest).strip_prefix('"')?))
 }
 
-/// Whether one of two statements about paths says nothing more than the other on whatever machine: its path is written below the other's, and the
-/// other holds wherever it does. What is so only where the one leads on this machine may be otherwise on the next.
-pub fn is_said_by(sources: &Sources, inner: (Span, Span), outer: (Span, Span)) -> bool {
-    let written = |(_, path): (Span, Span)| {
-        let text = sources.text(path).strip_prefix('"')?.strip_suffix('"')?;
-        Some(Utf8Path::new(text)).filter(|path| path.components().all(|it| it != Utf8Component::ParentDir))
-    };
-    let is_below = match (written(inner), written(outer)) {
-        (Some(inner), Some(outer)) => inner.starts_with(outer),
-        _ => sources.text(inner.1) == sources.text(outer.1),
-    };
-    is_below && block(sources, outer.0).is_none_or(|outer| block(sources, inner.0) == Some(outer))
+/// The `on` blocks that statements stand in. A file is read again once, and only where it is asked about.
+pub struct Blocks<'a> {
+    sources: &'a Sources,
+    by_file: HashMap<FileId, Vec<(System, Span)>>,
 }
 
-/// The `on` block that a statement stands in.
-fn block(sources: &Sources, statement: Span) -> Option<System> {
-    let file = syntax::parse(sources, statement.file).file?;
-    file.statements.iter().find_map(|on| match &on.kind {
-        StatementKind::On { system, .. } => {
-            let holds = on.span.start <= statement.start && statement.end <= on.span.end;
-            holds.then_some(system.value)
-        }
-        _ => None,
-    })
+impl<'a> Blocks<'a> {
+    pub fn new(sources: &'a Sources) -> Self {
+        Self { sources, by_file: HashMap::new() }
+    }
+
+    /// The system that a statement is for, where it stands in an `on` block or is one.
+    pub fn system(&mut self, statement: Span) -> Option<System> {
+        let sources = self.sources;
+        let blocks = self.by_file.entry(statement.file).or_insert_with(|| {
+            let statements = syntax::parse(sources, statement.file).file.map(|file| file.statements);
+            let blocks = statements.into_iter().flatten().filter_map(|on| match on.kind {
+                StatementKind::On { system, .. } => Some((system.value, on.span)),
+                _ => None,
+            });
+            blocks.collect()
+        });
+        let holds = |on: &Span| on.start <= statement.start && statement.end <= on.end;
+        blocks.iter().find(|(_, on)| holds(on)).map(|(system, _)| *system)
+    }
+
+    /// Whether one of two statements about paths, each with the place of its path, says nothing more than the other on whatever machine: its path is
+    /// written below the other's, and the other holds wherever it does. What is so only where the one leads on this machine may be otherwise on the next.
+    pub fn is_said_by(&mut self, inner: (Span, Span), outer: (Span, Span)) -> bool {
+        let sources = self.sources;
+        let written = |(_, path): (Span, Span)| {
+            let text = sources.text(path).strip_prefix('"')?.strip_suffix('"')?;
+            Some(Utf8Path::new(text))
+                .filter(|path| path.components().all(|it| it != Utf8Component::ParentDir))
+        };
+        let is_below = match (written(inner), written(outer)) {
+            (Some(inner), Some(outer)) => inner.starts_with(outer),
+            _ => sources.text(inner.1) == sources.text(outer.1),
+        };
+        is_below && self.system(outer.0).is_none_or(|outer| self.system(inner.0) == Some(outer))
+    }
 }
 
 /// A statement of one path, from the place of the path: what stands before it on its line must be the word.
@@ -321,7 +339,8 @@ mod tests {
                 (Span::new(id, at..at + statement.len()), Span::new(id, at + 5..at + statement.len()))
             };
             let (inner, outer) = (places(inner, false), places(outer, true));
-            (is_said_by(&sources, inner, outer), is_said_by(&sources, outer, inner))
+            let mut blocks = Blocks::new(&sources);
+            (blocks.is_said_by(inner, outer), blocks.is_said_by(outer, inner))
         };
         assert_eq!(said("\"~/a/b\"", "\"~/a\"", false), (true, false));
         assert_eq!(said("\"~/ab\"", "\"~/a\"", false), (false, false));

@@ -37,6 +37,7 @@ rules![
     hard_linked_file,
     incomplete_registry,
     lethal_trifecta,
+    literal_home,
     literal_pattern,
     loader_variable,
     missing_executable,

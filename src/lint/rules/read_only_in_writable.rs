@@ -84,6 +84,10 @@ pub(super) fn below_outer(
     inner: &PlacedRoot<'_>,
     outer: &PlacedRoot<'_>,
 ) -> Option<Edit> {
+    // Through a link it would not be plainer, and `symlinked-root` would have the link taken out again.
+    if !outer.found.hops.is_empty() {
+        return None;
+    }
     let rest = inner.path().strip_prefix(outer.path()).ok()?;
     let replacement = below(context.sources, outer.statement.path.span, rest)?;
     Some(Edit { span: inner.statement.path.span, replacement })

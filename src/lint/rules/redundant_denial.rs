@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::edits::{is_said_by, remove};
+use crate::lint::edits::{Blocks, remove};
 use crate::lint::places::denials;
 use crate::policy::{Denial, DenialKind};
 use crate::source::Span;
@@ -63,6 +63,7 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut blocks = Blocks::new(context.sources);
     let mut by_path: HashMap<_, &Denial> = HashMap::new();
     let mut by_text: HashMap<_, &Denial> = HashMap::new();
     let mut paths: Vec<(&Denial, &Utf8Path)> = Vec::new();
@@ -82,12 +83,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             }
         };
         let first = *by_text.entry((std::mem::discriminant(&denial.kind), text)).or_insert(denial);
-        report(context, denial, first, findings);
+        report(context, &mut blocks, denial, first, findings);
     }
     for (denial, path) in paths {
         let outer = path.ancestors().filter_map(|ancestor| by_path.get(&(denial.span.file, ancestor))).last();
         if let Some(outer) = outer {
-            report(context, denial, outer, findings);
+            report(context, &mut blocks, denial, outer, findings);
         }
     }
 }
@@ -102,11 +103,17 @@ fn written(denial: &Denial) -> Span {
     }
 }
 
-fn report(context: &Context<'_>, denial: &Denial, first: &Denial, findings: &mut Vec<Finding>) {
+fn report(
+    context: &Context<'_>,
+    blocks: &mut Blocks<'_>,
+    denial: &Denial,
+    first: &Denial,
+    findings: &mut Vec<Finding>,
+) {
     if denial.span == first.span {
         return;
     }
-    let safe = is_said_by(context.sources, (denial.span, written(denial)), (first.span, written(first)));
+    let safe = blocks.is_said_by((denial.span, written(denial)), (first.span, written(first)));
     findings.push(
         INFO.finding("this is denied already")
             .at(denial.span, "closes nothing more")

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::edits::{is_said_by, remove};
+use crate::lint::edits::{Blocks, remove};
 use crate::lint::places::{PlacedRoot, Roots};
 use crate::plan::{Decider, Operation};
 
@@ -58,6 +58,7 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let mut blocks = Blocks::new(context.sources);
     let decider = context.plan.decider();
     for inner in roots.iter() {
         let Some(outer) = roots.around(inner) else { continue };
@@ -67,7 +68,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         }
         // A guard inside the inner root is none of the outer one.
         let safe = !inner.is_writable()
-            && is_said_by(context.sources, (here.span, here.path.span), (there.span, there.path.span));
+            && blocks.is_said_by((here.span, here.path.span), (there.span, there.path.span));
         findings.push(
             INFO.finding(format!(
                 "the root `{}` lies in `{}`, which has the same access",

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::edits::{remove, remove_word, statement_of};
+use crate::lint::edits::{Blocks, remove, remove_word, statement_of};
 use crate::policy::PolicyPath;
 use crate::source::Span;
 use std::collections::HashMap;
@@ -60,6 +60,7 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let policy = context.policy;
+    let mut blocks = Blocks::new(context.sources);
     for again in &policy.repeated {
         let finding = INFO
             .finding(format!("`{}` stands twice under `{}`", again.word, again.list))
@@ -78,14 +79,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         ("tool", &policy.tool_paths),
         ("git-worktree", &policy.git_worktrees),
     ] {
-        repeated_paths(context, word, paths, findings);
+        repeated_paths(context, &mut blocks, word, paths, findings);
     }
     let mut first: HashMap<_, Span> = HashMap::new();
     for expectation in &policy.expectations {
         let question =
             (expectation.span.file, &expectation.operation, &expectation.subject, expectation.allowed);
         let earlier = *first.entry(question).or_insert(expectation.span);
-        if earlier != expectation.span && same_text(context, earlier, expectation.span) {
+        if earlier != expectation.span && same_text(&mut blocks, earlier, expectation.span) {
             findings.push(
                 INFO.finding(format!(
                     "`{} {}` is expected twice",
@@ -104,14 +105,20 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn repeated_paths(context: &Context<'_>, word: &str, paths: &[PolicyPath], findings: &mut Vec<Finding>) {
+fn repeated_paths(
+    context: &Context<'_>,
+    blocks: &mut Blocks<'_>,
+    word: &str,
+    paths: &[PolicyPath],
+    findings: &mut Vec<Finding>,
+) {
     let mut first: HashMap<_, Span> = HashMap::new();
     for path in paths {
         let earlier = *first.entry((path.span.file, &path.path)).or_insert(path.span);
         let places =
             (statement_of(context.sources, path.span, word), statement_of(context.sources, earlier, word));
         let (Some(statement), Some(stated)) = places else { continue };
-        if earlier != path.span && same_text(context, stated, statement) {
+        if earlier != path.span && same_text(blocks, stated, statement) {
             findings.push(
                 INFO.finding(format!("`{word}` states `{}` twice", path.path))
                     .at(statement, "again")
@@ -123,9 +130,9 @@ fn repeated_paths(context: &Context<'_>, word: &str, paths: &[PolicyPath], findi
     }
 }
 
-/// Whether two statements say the same on whatever machine. Of two that stand in different `on` blocks each has its system.
-fn same_text(context: &Context<'_>, one: Span, other: Span) -> bool {
-    crate::lint::edits::is_said_by(context.sources, (other, other), (one, one))
+/// Whether the second of two statements says what the first says on whatever machine. Of two in different `on` blocks each has its system.
+fn same_text(blocks: &mut Blocks<'_>, one: Span, other: Span) -> bool {
+    blocks.is_said_by((other, other), (one, one))
 }
 
 /// Whether nothing follows a statement on its line that belongs to it.

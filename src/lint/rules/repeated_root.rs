@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::edits::{is_said_by, remove};
+use crate::lint::edits::{Blocks, remove};
 use crate::lint::places::Roots;
 
 rule! {
@@ -57,6 +57,7 @@ rule! {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let mut blocks = Blocks::new(context.sources);
     for root in roots.iter() {
         let Some(first) = roots.at(root.path()).filter(|first| first.statement.span != root.statement.span)
         else {
@@ -66,7 +67,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if here.access != there.access || here.span.file != there.span.file {
             continue;
         }
-        let safe = is_said_by(context.sources, (here.span, here.path.span), (there.span, there.path.span));
+        let safe = blocks.is_said_by((here.span, here.path.span), (there.span, there.path.span));
         findings.push(
             INFO.finding(format!("the root `{}` is stated twice", root.path()))
                 .at(here.span, "again")

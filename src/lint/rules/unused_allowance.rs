@@ -1,5 +1,5 @@
 use crate::finding::Finding;
-use crate::lint::edits::{remove_comment, remove_from_commas};
+use crate::lint::edits::{Blocks, remove_comment, remove_from_commas};
 use crate::lint::{Context, UnusedAllowance};
 
 rule! {
@@ -8,6 +8,7 @@ rule! {
     /// ## What it does
     ///
     /// Reports a `# palisade: allow(…)` at a statement that the named rule has nothing to say about.
+    /// What stands in an `on` block for another system is looked at where that system is checked.
     ///
     /// ## Why it is bad
     ///
@@ -55,7 +56,12 @@ rule! {
 }
 
 fn check(context: &Context<'_>, unused: &[UnusedAllowance<'_>], findings: &mut Vec<Finding>) {
+    let mut blocks = Blocks::new(context.sources);
     for UnusedAllowance { allowance, rule } in unused {
+        // What stands there for another system is looked at where that is checked.
+        if blocks.system(allowance.statement).is_some_and(|system| system != context.policy.target) {
+            continue;
+        }
         let mut finding = INFO
             .finding(format!("there is nothing here for `{}` to allow", rule.value))
             .at(rule.span, "allows nothing")

@@ -37,9 +37,9 @@ rule! {
     /// ```palisade fine
     /// edition 1
     /// profile "fine" {
-    ///     param docs "~/other"
+    ///     param mode "fast"
     ///     root "$workspace" read-only
-    ///     env { set DOCS "$docs" }
+    ///     env { set MODE "$mode" }
     /// }
     /// ```
     ///
