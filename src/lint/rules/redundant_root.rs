@@ -3,6 +3,7 @@ use crate::lint::Context;
 use crate::lint::edits::{Blocks, remove};
 use crate::lint::places::{PlacedRoot, Roots};
 use crate::plan::{Decider, Operation};
+use std::collections::HashSet;
 
 rule! {
     /// A root inside another root of the same access.
@@ -59,9 +60,17 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     let mut blocks = Blocks::new(context.sources);
+    let other = |root: &&PlacedRoot<'_>| {
+        roots.at(root.path()).is_some_and(|first| first.is_writable() != root.is_writable())
+    };
+    let conflicting: HashSet<_> = roots.iter().filter(other).map(PlacedRoot::path).collect();
     let decider = context.plan.decider();
     for inner in roots.iter() {
         let Some(outer) = roots.around(inner) else { continue };
+        // Stated with both accesses, it is an error of its own, and which of the two goes is not told by the outer root.
+        if conflicting.contains(inner.path()) {
+            continue;
+        }
         let (here, there) = (inner.statement, outer.statement);
         if here.access != there.access || here.span.file != there.span.file || is_closed(&decider, inner) {
             continue;
@@ -93,6 +102,15 @@ fn is_closed(decider: &Decider<'_>, root: &PlacedRoot<'_>) -> bool {
 mod tests {
     use crate::lint::testing::Case;
     use crate::policy::Access::{ReadOnly, ReadWrite};
+
+    #[test]
+    fn a_root_that_is_also_stated_with_the_other_access_is_not_called_needless() {
+        let mut case = Case::new();
+        case.root("/home/dev/project", ReadOnly);
+        case.root("/home/dev/project/src", ReadWrite);
+        case.root("/home/dev/project/src", ReadOnly);
+        assert!(case.found("redundant-root").is_empty());
+    }
 
     #[test]
     fn the_nearest_root_around_it_counts() {
