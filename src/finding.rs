@@ -47,6 +47,40 @@ impl Confidence {
     }
 }
 
+/// What fixes a rule offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Offers {
+    None,
+    /// Only such as are safe, as [`Fix::safe`] says.
+    Safe,
+    /// Only such as are not.
+    Unsafe,
+    /// One or the other, as the case is.
+    Either,
+}
+
+impl Offers {
+    /// As pages of rules say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::Either => "safe or unsafe",
+        }
+    }
+
+    /// Whether a fix may be offered that is safe, or is not.
+    pub fn holds(self, safe: bool) -> bool {
+        match self {
+            Self::None => false,
+            Self::Safe => safe,
+            Self::Unsafe => !safe,
+            Self::Either => true,
+        }
+    }
+}
+
 /// A place in a source and what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
@@ -130,6 +164,8 @@ pub struct RuleInfo {
     pub severity: Severity,
     /// Whether what it finds is so, apart from how bad it is.
     pub confidence: Confidence,
+    /// Whether what it finds can be fixed by the program, and what that does to the meaning.
+    pub fix: Offers,
     /// Whether a comment at the statement can allow it. What cannot be compiled cannot be allowed.
     pub allowable: bool,
     /// The doc comment of the rule's file, as it stands there: Markdown, each line behind one blank.

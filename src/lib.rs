@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod emit;
 pub mod exec;
 pub mod finding;
+pub mod fix;
 pub mod host;
 pub mod lint;
 pub mod manifest;

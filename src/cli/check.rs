@@ -1,18 +1,20 @@
 //! `palisade check`: lint profiles against the machines they are for.
 
+use super::fix::{FixArgs, Made};
 use super::input::{Machine, RequestArgs};
 use super::known::BaselineArgs;
-use super::output::{FindingArgs, report};
+use super::output::{FindingArgs, Output, report};
 use super::places::Places;
 use super::settings::{Settings, WeightArgs, canonical};
 use super::{Exit, hosts, profiles};
 use crate::baseline;
 use crate::finding::{Finding, Severity};
+use crate::fix::{Files, Look};
 use crate::pipeline;
 use crate::report::collect::Collector;
 use crate::report::whereabouts::Whereabouts;
 use crate::report::{Problem, Run};
-use crate::resolve::LiveLoader;
+use crate::resolve::{LiveLoader, Loader};
 use crate::source::{FileId, Sources};
 use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
@@ -35,6 +37,8 @@ pub struct Args {
     #[arg(long = "host", value_name = "FILE")]
     hosts: Vec<Utf8PathBuf>,
     #[command(flatten)]
+    fixing: FixArgs,
+    #[command(flatten)]
     output: FindingArgs,
     #[command(flatten)]
     weights: WeightArgs,
@@ -45,15 +49,15 @@ pub struct Args {
 pub fn run(args: &Args) -> Exit {
     let settings = args.weights.load();
     let output = args.output.settled(settings.as_ref().ok().map(|settings| &settings.config));
-    let run = match settings {
-        Ok(settings) => check(args, &settings, output.fail_on),
-        Err(unusable) => unusable.run("check", output.fail_on),
+    let (run, made) = match settings {
+        Ok(settings) => check(args, &settings, output),
+        Err(unusable) => (unusable.run("check", output.fail_on), None),
     };
-    report(&output, &run)
+    if args.fixing.is_wanted() { args.fixing.finish(output, made, run) } else { report(&output, &run) }
 }
 
-/// Checks everything that can be read on every machine that can be read.
-fn check(args: &Args, settings: &Settings, fail_on: Severity) -> Run {
+/// Checks everything that can be read on every machine that can be read; where fixes are wanted, as it is with them.
+fn check(args: &Args, settings: &Settings, output: Output) -> (Run, Option<Made>) {
     let mut problems = Vec::new();
     let mut paths = args.paths.clone();
     let named = hosts::taken_from(&mut paths, &args.hosts);
@@ -82,21 +86,38 @@ fn check(args: &Args, settings: &Settings, fail_on: Severity) -> Run {
     if machines.is_empty() {
         read.clear();
     }
-    let ids: Vec<FileId> =
-        read.iter().map(|(sources, file)| collector.profile(sources.file(*file))).collect();
     let pairs: Vec<(usize, usize)> =
         (0..read.len()).flat_map(|profile| (0..machines.len()).map(move |host| (profile, host))).collect();
-    let checked = each(&pairs, |&(profile, host)| {
-        let (sources, file) = read.get(profile)?;
-        Some(check_one(sources.clone(), *file, machines.get(host)?))
-    });
-    for ((profile, host), checked) in pairs.iter().zip(checked) {
-        if let (Some(id), Some((sources, findings))) = (ids.get(*profile), checked) {
-            collector.add(*id, *host, &sources, findings);
+    let look = |files: Option<&Files>| -> Vec<Look> {
+        let looks = each(&pairs, |&(profile, host)| {
+            let (sources, file) = read.get(profile)?;
+            let mut look = check_one(sources, *file, machines.get(host)?, files);
+            if files.is_some() {
+                settings.leave_alone(&mut look.findings, &look.sources, look.profile);
+            }
+            Some(look)
+        });
+        looks.into_iter().flatten().collect()
+    };
+    let mut made = (args.fixing.is_wanted() && problems.is_empty())
+        .then(|| args.fixing.make(&paths, output, &|files| look(Some(files))));
+    let looks = match &mut made {
+        Some(made) => made.take_looks(),
+        None => look(None),
+    };
+    let mut ids: Vec<FileId> = Vec::new();
+    for ((profile, _), look) in pairs.iter().zip(&looks) {
+        if *profile == ids.len() {
+            ids.push(collector.profile(look.sources.file(look.profile)));
+        }
+    }
+    for ((profile, host), look) in pairs.iter().zip(looks) {
+        if let Some(id) = ids.get(*profile) {
+            collector.add(*id, *host, &look.sources, look.findings);
         }
     }
     let known = args.baseline.open(settings, &mut collector, &mut problems);
-    let mut run = collector.finish("check", problems, fail_on);
+    let mut run = collector.finish("check", problems, output.fail_on);
     run.told.settings = settings.name().map(str::to_owned);
     run.told.excluded = excluded;
     let on = identities(&run, &machines, &places);
@@ -105,7 +126,7 @@ fn check(args: &Args, settings: &Settings, fail_on: Severity) -> Run {
             known.apply(run, &places, on, true, weight);
         }
     });
-    run
+    (run, made)
 }
 
 /// The recorded machines with their names, or this one without a name.
@@ -143,9 +164,19 @@ fn read_one(path: &Utf8Path) -> Result<(Sources, FileId), Problem> {
     Ok((sources, file))
 }
 
-fn check_one(mut sources: Sources, file: FileId, machine: &Machine) -> (Sources, Vec<Finding>) {
-    let checked = pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
-    (sources, checked.findings)
+/// Checks a profile as it was read, or as it is in `files`.
+fn check_one(read: &Sources, file: FileId, machine: &Machine, files: Option<&Files>) -> Look {
+    let Machine { host, request } = machine;
+    let look = |mut sources: Sources, profile: FileId, loader: &dyn Loader| {
+        let checked = pipeline::check(&mut sources, profile, loader, host.as_ref(), request);
+        // Only fixing asks what is allowed.
+        let plan = checked.bound.filter(|_| files.is_some()).map(|bound| bound.plan);
+        Look { sources, profile, findings: checked.findings, plan, target: request.target }
+    };
+    let Some(files) = files else { return look(read.clone(), file, &LiveLoader) };
+    let (source, mut sources) = (read.file(file), Sources::new());
+    let profile = sources.add(source.name.clone(), source.path.as_deref(), files.now(source));
+    look(sources, profile, &files.loader(&LiveLoader))
 }
 
 /// What tells the machines from others.

@@ -49,7 +49,7 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
 }
 
 /// Replaces a file's text and keeps what else it is: where a link leads to it, and its permissions.
-fn rewrite(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+pub fn rewrite(path: &Utf8Path, text: &str) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = path.canonicalize_utf8()?;
     write_atomically(&path, text, path.metadata()?.permissions().mode() & 0o7777)

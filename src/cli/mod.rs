@@ -6,6 +6,7 @@ mod compile;
 mod doctor;
 mod exec;
 mod explain;
+mod fix;
 mod fmt;
 mod host;
 mod hosts;

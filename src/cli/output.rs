@@ -116,11 +116,21 @@ fn colour(terminal: bool) -> bool {
 
 /// Prints a run on standard output, says on standard error what could not be read, and gives the exit, which does not hang on the format.
 pub fn report(args: &Output, run: &Run) -> Exit {
+    report_on(args, run, std::io::stdout().is_terminal(), &print)
+}
+
+/// The same with the run on standard error, where standard output belongs to something else.
+pub fn report_aside(args: &Output, run: &Run) -> Exit {
+    report_on(args, run, std::io::stderr().is_terminal(), &|text| {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    })
+}
+
+fn report_on(args: &Output, run: &Run, terminal: bool, print: &dyn Fn(&str)) -> Exit {
     problems(run);
     let notes = args.notes || args.fail_on == Severity::Note;
     let text = match args.format {
         Format::Human => {
-            let terminal = std::io::stdout().is_terminal();
             let can_link = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
             let links = report::pages::project().filter(|_| can_link);
             Ok(report::human::run(run, Style { links, ..style(terminal, notes) }))

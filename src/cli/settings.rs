@@ -7,12 +7,14 @@ use super::output::problems;
 use super::places::Places;
 use crate::config::{self, Config, NAME, setting_of};
 use crate::finding::{Finding, Severity};
+use crate::host::placeholder;
 use crate::report::collect::Collector;
 use crate::report::{Found, Problem, ProblemKind, Run};
 use crate::source::{FileId, MAX_BYTES, Sources};
 use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 
 /// Options about settings.
 #[derive(clap::Args, Clone, Debug)]
@@ -112,12 +114,16 @@ impl ConfigArgs {
         if self.no_config || self.config.is_some() {
             return Ok(self.config.clone());
         }
-        let here = here()?;
+        // Where there is no directory, there is nothing in it or above.
+        let Ok(here) = here() else { return Ok(None) };
         let root = Places::here().root().to_path_buf();
         let on_the_way = here.ancestors().take_while(|directory| directory.as_std_path().starts_with(&root));
         let found: Vec<Utf8PathBuf> = on_the_way
             .map(|directory| directory.join(NAME))
-            .filter(|path| path.symlink_metadata().is_ok())
+            .filter(|path| {
+                // While a command runs, an empty directory can stand where there are none.
+                path.symlink_metadata().is_ok_and(|found| !placeholder::is_one(path, found.mode()))
+            })
             .collect();
         match found.as_slice() {
             [] => Ok(None),
@@ -209,6 +215,18 @@ impl Settings {
         let path = places.absolute(run.origin(file))?;
         let below = path.strip_prefix(self.path.as_deref()?.parent()?).ok()?;
         Utf8PathBuf::from_path_buf(below.to_path_buf()).ok()
+    }
+
+    /// Takes the fixes off what is off where it stands: nobody wants those made.
+    pub fn leave_alone(&self, findings: &mut [Finding], sources: &Sources, profile: FileId) {
+        let directory = self.path.as_deref().and_then(Utf8Path::parent);
+        for finding in findings {
+            let file = sources.file(finding.span().map_or(profile, |span| span.file));
+            let below = directory.and_then(|directory| file.path.as_deref()?.strip_prefix(directory).ok());
+            if self.config.severities.of(finding, below).is_none() {
+                finding.fix = None;
+            }
+        }
     }
 
     /// How severe a finding is: in the file that it is in, or where that is none, in the profile in which it is most severe.

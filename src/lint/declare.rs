@@ -8,6 +8,7 @@ macro_rules! rule {
         name: $name:literal,
         severity: $severity:ident,
         confidence: $confidence:ident,
+        fix: $fix:ident,
         allowable: $allowable:literal,
         $hook:ident: $function:ident $(,)?
     ) => {
@@ -18,6 +19,7 @@ macro_rules! rule {
             name: $name,
             severity: $crate::finding::Severity::$severity,
             confidence: $crate::finding::Confidence::$confidence,
+            fix: $crate::finding::Offers::$fix,
             allowable: $allowable,
             documentation: concat!($($line, "\n"),+),
         };

@@ -1,7 +1,7 @@
 //! What the rules say of themselves, for `palisade explain` and `palisade rules`.
 
 use super::{RuleInfo, find_rule, language, of_runs, rules};
-use crate::finding::Severity;
+use crate::finding::{Offers, Severity};
 use std::fmt::Write;
 
 /// Columns of what is explained, and of the table of rules.
@@ -12,8 +12,10 @@ const WIDTH: usize = 80;
 pub fn explain(name: &str) -> Option<String> {
     if let Some(entry) = language::find(name) {
         return Some(filled(&format!(
-            "# {}\n\nNot a check; cannot be allowed.\n\n{}",
-            entry.name, entry.text
+            "# {}\n\nNot a check; fix: {}; cannot be allowed.\n\n{}",
+            entry.name,
+            entry.fix.name(),
+            entry.text
         )));
     }
     let info = find_rule(name)?;
@@ -32,6 +34,7 @@ pub struct Description {
     pub markdown: String,
     /// Of a finding, where nothing says otherwise.
     pub severity: Severity,
+    pub fix: Offers,
 }
 
 /// What is said of one rule, or of another name that can stand beside a finding; `None` where nothing is called so.
@@ -39,12 +42,12 @@ pub fn describe(name: &str) -> Option<Description> {
     if let Some(entry) = language::find(name) {
         let (summary, markdown) = (entry.summary(), format!("{}\n", entry.text));
         let full = second_paragraph(&markdown).unwrap_or_else(|| summary.to_owned());
-        return Some(Description { summary, full, markdown, severity: Severity::Error });
+        return Some(Description { summary, full, markdown, severity: Severity::Error, fix: entry.fix });
     }
     let info = find_rule(name)?;
     let (summary, markdown) = (info.summary(), info.markdown());
     let full = second_paragraph(&markdown).unwrap_or_else(|| summary.to_owned());
-    Some(Description { summary, full, markdown, severity: info.severity })
+    Some(Description { summary, full, markdown, severity: info.severity, fix: info.fix })
 }
 
 fn second_paragraph(markdown: &str) -> Option<String> {
@@ -90,7 +93,8 @@ fn standing(info: &RuleInfo) -> String {
     } else {
         "cannot be allowed".to_owned()
     };
-    format!("Severity: {}; confidence: {}; {allowed}.", info.severity.name(), info.confidence.name())
+    let (severity, confidence, fix) = (info.severity.name(), info.confidence.name(), info.fix.name());
+    format!("Severity: {severity}; confidence: {confidence}; fix: {fix}; {allowed}.")
 }
 
 /// Every rule with its severity and what it finds, in 80 columns. A `*` marks those that a comment can allow. The rules of `sb check` stand apart.
@@ -135,7 +139,9 @@ mod tests {
     fn explains_a_rule_and_no_other_word() {
         let text = explain("missing-root").unwrap();
         assert!(
-            text.starts_with("# missing-root\n\nSeverity: error; confidence: certain; cannot be allowed.\n"),
+            text.starts_with(
+                "# missing-root\n\nSeverity: error; confidence: certain; fix: unsafe; cannot be allowed.\n"
+            ),
             "{text}"
         );
         assert!(text.contains("\n## What to do\n"), "{text}");
@@ -144,7 +150,10 @@ mod tests {
         assert!(text.contains("    root \"~/othr\" read-only\n}\n```\n"), "{text}");
         assert_eq!(explain("missing-roots"), None);
         let text = explain("unknown-word").unwrap();
-        assert!(text.starts_with("# unknown-word\n\nNot a check; cannot be allowed.\n\n"), "{text}");
+        assert!(
+            text.starts_with("# unknown-word\n\nNot a check; fix: unsafe; cannot be allowed.\n\n"),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 

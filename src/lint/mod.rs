@@ -6,6 +6,7 @@
 mod declare;
 mod allowances;
 mod catalogue;
+mod edits;
 mod explain;
 mod language;
 mod neighbours;
@@ -131,6 +132,11 @@ pub fn infos() -> impl Iterator<Item = &'static RuleInfo> {
 /// Every rule of `check`: those about a profile, then those about a whole run.
 pub fn infos_of_check() -> impl Iterator<Item = &'static RuleInfo> {
     rules::ALL.iter().map(|rule| rule.info()).chain(of_runs::ALL)
+}
+
+/// The names of findings that come from no check.
+pub fn language_names() -> impl Iterator<Item = &'static str> {
+    language::ENTRIES.iter().map(|entry| entry.name)
 }
 
 /// The rule of that name.

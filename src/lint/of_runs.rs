@@ -1,7 +1,7 @@
 //! Rules about what a run was given beside its profiles. Their findings are made where that is read.
 
 use super::RuleInfo;
-use crate::finding::{Confidence, Severity};
+use crate::finding::{Confidence, Offers, Severity};
 
 /// Every such rule, sorted by name.
 pub static ALL: [&RuleInfo; 1] = [&STALE_BASELINE];
@@ -10,6 +10,7 @@ pub static STALE_BASELINE: RuleInfo = RuleInfo {
     name: "stale-baseline",
     severity: Severity::Warning,
     confidence: Confidence::Certain,
+    fix: Offers::None,
     allowable: false,
     documentation: "\
 An entry of a baseline for a finding that is there no more.

@@ -2,7 +2,6 @@
 
 use super::Context;
 use crate::bind::BoundDenial;
-use crate::finding::Edit;
 use crate::host::{Hop, Resolution, resolve};
 use crate::plan::{Decider, Operation, Protected, Protection};
 use crate::policy::{Access, Denial, Root};
@@ -132,21 +131,6 @@ pub fn home(context: &Context<'_>) -> (Utf8PathBuf, u32) {
     }
 }
 
-/// The edit that takes a statement out, with its line where nothing else stands on it.
-pub fn remove(sources: &Sources, statement: Span) -> Vec<Edit> {
-    let text = &sources.file(statement.file).text;
-    let range = statement.range();
-    let (before, after) =
-        (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line_end = after.find('\n').map_or(text.len(), |at| range.end + at + 1);
-    let rest = text.get(range.end..line_end).unwrap_or_default().trim();
-    let alone =
-        text.get(line_start..range.start).unwrap_or_default().trim().is_empty() && matches!(rest, "" | ";");
-    let cut = if alone { line_start..line_end } else { range };
-    vec![Edit { span: Span::new(statement.file, cut), replacement: String::new() }]
-}
-
 /// A path as a quoted string of the language.
 pub fn quoted(path: &Utf8Path) -> String {
     let plain = path.as_str().replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
@@ -167,24 +151,6 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn without(text: &str, statement: &str) -> String {
-        let mut sources = Sources::new();
-        let id = sources.add("x", None, text);
-        let at = text.find(statement).unwrap();
-        let edits = remove(&sources, Span::new(id, at..at + statement.len()));
-        let mut text = text.to_owned();
-        text.replace_range(edits[0].span.range(), &edits[0].replacement);
-        text
-    }
-
-    #[test]
-    fn removing_a_statement_takes_its_line_only_where_it_is_alone_on_it() {
-        assert_eq!(without("a\n  b;\nc\n", "b"), "a\nc\n");
-        assert_eq!(without("a; b\nc\n", "b"), "a; \nc\n");
-        assert_eq!(without("a\nb # why\n", "b"), "a\n # why\n");
-        assert_eq!(without("a\nb", "b"), "a\n");
-    }
 
     #[test]
     fn lists_three_and_counts_the_rest() {

@@ -60,11 +60,15 @@ fn http(bytes: &[u8], ended: bool) -> Opening {
     }
     let end = after.iter().position(|byte| *byte == b'\n');
     let line = after.get(..end.unwrap_or(after.len())).unwrap_or_default();
-    if line.windows(5).any(|word| word.eq_ignore_ascii_case(b"HTTP/")) {
+    let control = line.iter().position(|byte| *byte < b' ' && !blank(byte));
+    let plain = line.get(..control.unwrap_or(line.len())).unwrap_or_default();
+    if plain.windows(5).any(|word| word.eq_ignore_ascii_case(b"HTTP/")) {
         return Opening::Http;
     }
-    if line.iter().any(|byte| *byte < b' ' && !blank(byte)) {
-        return Opening::Other;
+    if control.is_some() {
+        // git has a NUL in its first line, behind a length; a word alone is as good as a method.
+        let method = text.iter().take(space).all(u8::is_ascii_alphabetic);
+        return if method { Opening::Http } else { Opening::Other };
     }
     match end {
         // `GET /` alone is a request of HTTP/0.9, which names no host.

@@ -155,6 +155,27 @@ pub struct Param {
     pub uses: usize,
 }
 
+/// A group of tools that a file at hand defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    pub name: String,
+    /// The whole statement.
+    pub span: Span,
+    /// How often `@name` was written, for whatever system.
+    pub uses: usize,
+}
+
+/// A word of a list, said a second time in the same file for the same system. The lists hold it once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    /// The statement it stands in: `tools`, `needs`.
+    pub list: &'static str,
+    pub word: String,
+    pub span: Span,
+    /// Where it was said first.
+    pub first: Span,
+}
+
 /// A resolved profile: statements of the profile and of every fragment it uses, and of `on` blocks for the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
@@ -178,6 +199,9 @@ pub struct Policy {
     pub tools: Vec<ToolName>,
     pub optional_tools: Vec<ToolName>,
     pub tool_paths: Vec<PolicyPath>,
+    /// Sorted by name.
+    pub groups: Vec<Group>,
+    pub repeated: Vec<Repeated>,
     pub env: Vec<EnvEntry>,
     pub limits: BTreeMap<LimitKind, Spanned<u64>>,
     pub working_directory: Option<PolicyPath>,

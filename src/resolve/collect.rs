@@ -8,12 +8,13 @@ use super::{Options, hosts, names};
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
-    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Root, Seatbelt,
-    ToolName, Unguard,
+    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Repeated, Root,
+    Seatbelt, ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::ast::{self, Statement, StatementKind, Word};
 use crate::syntax::{nearest, shown};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where something that can be said once was said first.
@@ -30,6 +31,10 @@ struct Collector<'a> {
     /// A policy that states nothing.
     blank: Policy,
     claims: HashMap<String, Claim>,
+    /// The words of lists: list, file, whether in an `on` block, word.
+    said: HashMap<(&'static str, usize, bool, String), Span>,
+    /// Whether an `on` block is being read.
+    in_block: bool,
     /// Which file is being read; the profile is 0.
     file: usize,
     fragment: bool,
@@ -48,8 +53,9 @@ pub fn collect(
     let fragment = gathered.files.first().is_some_and(|file| file.kind == ast::FileKind::Fragment);
     let mut policy = empty(gathered, options);
     let blank = policy.clone();
+    let (claims, said) = (HashMap::new(), HashMap::new());
     let mut collector =
-        Collector { sources, expander, groups, blank, claims: HashMap::new(), file: 0, fragment };
+        Collector { sources, expander, groups, blank, claims, said, in_block: false, file: 0, fragment };
     for (index, file) in gathered.files.iter().enumerate() {
         collector.file = index;
         collector.statements(&file.statements, &mut policy);
@@ -61,6 +67,7 @@ pub fn collect(
             policy.files.push(*id);
         }
     }
+    policy.groups = collector.groups.stated();
     policy.params = collector.expander.params.by_name.into_values().collect();
     findings.append(&mut collector.expander.findings);
     policy
@@ -87,6 +94,8 @@ fn empty(gathered: &Gathered, options: &Options) -> Policy {
         tools: Vec::new(),
         optional_tools: Vec::new(),
         tool_paths: Vec::new(),
+        groups: Vec::new(),
+        repeated: Vec::new(),
         env: Vec::new(),
         limits: BTreeMap::new(),
         working_directory: None,
@@ -165,13 +174,22 @@ impl Collector<'_> {
                 for word in words {
                     if needs::named(&word.value).is_none() {
                         self.unknown_need(word);
-                    } else if !policy.needs.iter().any(|need| need.value == word.value) {
+                        continue;
+                    }
+                    self.say("needs", word, policy);
+                    if !policy.needs.iter().any(|need| need.value == word.value) {
                         policy.needs.push(word.clone());
                     }
                 }
             }
-            StatementKind::Tools(words) => self.tools(words, span, &mut policy.tools),
-            StatementKind::OptionalTools(words) => self.tools(words, span, &mut policy.optional_tools),
+            StatementKind::Tools(words) => {
+                words.iter().for_each(|word| self.say("tools", word, policy));
+                self.tools(words, span, &mut policy.tools);
+            }
+            StatementKind::OptionalTools(words) => {
+                words.iter().for_each(|word| self.say("optional-tools", word, policy));
+                self.tools(words, span, &mut policy.optional_tools);
+            }
             StatementKind::Env(items) => {
                 for item in items {
                     self.variable(item, policy);
@@ -211,16 +229,19 @@ impl Collector<'_> {
 
     /// Statements for one system: checked whatever the target is, taken where it is that system.
     fn on(&mut self, system: ast::System, statements: &[Statement], policy: &mut Policy) {
+        self.in_block = true;
         if system == policy.target {
             self.statements(statements, policy);
+            self.in_block = false;
             return;
         }
         // A copy of the policy so far would make many such blocks dear.
         let mut elsewhere = Policy { target: system, ..self.blank.clone() };
         let claims = std::mem::take(&mut self.claims);
+        let said = std::mem::take(&mut self.said);
         let files = self.groups.files.clone();
         self.statements(statements, &mut elsewhere);
-        self.claims = claims;
+        (self.claims, self.said, self.in_block) = (claims, said, false);
         self.groups.files = files;
     }
 
@@ -239,6 +260,21 @@ impl Collector<'_> {
                 let finding = differs(&what, span, first.span);
                 self.report(finding);
                 false
+            }
+        }
+    }
+
+    /// Takes note of a word of a list, and of its being there already.
+    fn say(&mut self, list: &'static str, word: &Word, policy: &mut Policy) {
+        match self.said.entry((list, self.file, self.in_block, word.value.clone())) {
+            Entry::Occupied(first) => policy.repeated.push(Repeated {
+                list,
+                word: word.value.clone(),
+                span: word.span,
+                first: *first.get(),
+            }),
+            Entry::Vacant(place) => {
+                place.insert(word.span);
             }
         }
     }

@@ -75,7 +75,7 @@ impl Expander<'_> {
         }
         let user = rest.split('/').next().unwrap_or_default();
         let help = format!(
-            "only your own home has a short name: `~/…`; a name that begins with `~` is written `./~{}`",
+            "only your own home has a short name, `~/…`: write the path of another out, from `/` on; a name that begins with `~` is written `./~{}`",
             shown(user)
         );
         self.error("path", text.span, format!("`~{}` is not a home", shown(user)), &help);

@@ -2,7 +2,7 @@
 
 use super::standard;
 use crate::finding::{Edit, Finding, Severity};
-use crate::policy::ToolName;
+use crate::policy::{self, ToolName};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::ast::{File, StatementKind, Word};
 use crate::syntax::{self, MAX_FINDINGS, nearest, shown};
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 struct Group {
     members: Vec<Word>,
     span: Span,
+    statement: Span,
+    uses: usize,
     /// The fragment of `policies/std` that defines it, where no file at hand does.
     standard: Option<&'static str>,
 }
@@ -83,6 +85,13 @@ impl Groups {
         groups
     }
 
+    /// The groups of the files at hand, with how often each was used.
+    pub fn stated(&self) -> Vec<policy::Group> {
+        let own = self.by_name.iter().filter(|(_, group)| group.standard.is_none());
+        own.map(|(name, group)| policy::Group { name: name.clone(), span: group.statement, uses: group.uses })
+            .collect()
+    }
+
     /// The members of `@name`, each as a tool asked for by the group.
     pub fn members(
         &mut self,
@@ -92,6 +101,9 @@ impl Groups {
         findings: &mut Vec<Finding>,
     ) -> Vec<ToolName> {
         let name = word.value.strip_prefix('@').unwrap_or(&word.value);
+        if let Some(group) = self.by_name.get_mut(name) {
+            group.uses += 1;
+        }
         let Some(group) = self.by_name.get(name) else {
             let known = self.by_name.keys().map(String::as_str);
             let finding =
@@ -146,7 +158,8 @@ fn groups_of(file: Option<&File>, standard: Option<&'static str>) -> Vec<(Word, 
     let statements = file.into_iter().flat_map(|file| &file.statements);
     let groups = statements.filter_map(|statement| match &statement.kind {
         StatementKind::Group { name, members } => {
-            Some((name.clone(), Group { members: members.clone(), span: name.span, standard }))
+            let (members, span, statement) = (members.clone(), name.span, statement.span);
+            Some((name.clone(), Group { members, span, statement, uses: 0, standard }))
         }
         _ => None,
     });

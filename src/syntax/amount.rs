@@ -59,7 +59,9 @@ pub fn amount(kind: LimitKind, written: &str) -> Result<u64, AmountError> {
             return fail(format!("`{}` is a count and has no unit", kind.name()), Some(digits.into()));
         }
         (_, "") => {
-            return fail(format!("`{written}` has no unit"), None);
+            // Other programs count seconds where nothing is said.
+            let seconds = (kind.unit() == Unit::Milliseconds).then(|| format!("{written}s"));
+            return fail(format!("`{written}` has no unit"), seconds);
         }
         (unit, suffix) => match UNITS.iter().find(|(name, ..)| *name == suffix) {
             Some((_, of, factor)) if *of == unit => *factor,

@@ -7,6 +7,7 @@ use super::outline::{Block, Item, Piece};
 use super::parser::Parser;
 use super::words::{STATEMENTS, Vocabulary, either_word};
 use crate::finding::{Edit, Finding, Severity};
+use crate::source::Span;
 use crate::source::Spanned;
 
 /// What statements stand in.
@@ -239,6 +240,10 @@ impl<'a> Parser<'a> {
                 _ => format!("expected a word, found `{}`", shown(word)),
             };
             let finding = Finding::new("unknown-word", Severity::Error, what).at(span, expected);
+            if let Some(end) = comment_mark(word) {
+                let edit = Edit { span: Span { end: span.start + end, ..span }, replacement: "#".into() };
+                return finding.help("a comment begins with `#`").fix("write `#`", vec![edit], true);
+            }
             match vocabulary.meant(word) {
                 Some(meant) => finding.help(format!("did you mean `{meant}`?")).fix(
                     format!("write `{meant}`"),
@@ -246,6 +251,10 @@ impl<'a> Parser<'a> {
                     false,
                 ),
                 None => match block {
+                    Some("env") => {
+                        let name = shown(word.split('=').next().unwrap_or_default());
+                        finding.help(format!("write `set {name} \"VALUE\"`, or `pass {name}` for the value that the caller has"))
+                    }
                     Some(block) => {
                         finding.help(format!("`{block}` takes {}", either_word(words.iter().copied())))
                     }
@@ -266,4 +275,9 @@ pub struct Outer<'o> {
     /// Statements that a forgotten `}` has put into the block.
     pub statements: &'o mut Vec<Statement>,
     pub told: bool,
+}
+
+/// How long the mark of another language is that a comment begins with.
+fn comment_mark(word: &str) -> Option<u32> {
+    ["//", "--"].iter().find(|mark| word.starts_with(**mark)).map(|mark| mark.len() as u32)
 }

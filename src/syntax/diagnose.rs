@@ -114,6 +114,9 @@ impl Refused<'_> {
             "tools" | "optional-tools" | "group" if self.expects_member() => {
                 finding.help(format!("an empty list is written `{} [ ]`", self.statement))
             }
+            "network" => finding.help(
+                "`network off` reaches no host, `network all` every one, `network only { allow \"HOST\" }` those named",
+            ),
             "needs" => finding.help("an empty list is written `needs [ ]`"),
             "unguard" | "seatbelt" if self.expects(&[Rule::kw_because]) => {
                 finding.help("a reason is required: `because \"…\"`")
@@ -141,6 +144,14 @@ impl Refused<'_> {
             let edit = Edit { span, replacement: String::new() };
             return plain().help("parts of a statement are parted by blanks only").fix(
                 "remove it",
+                vec![edit],
+                true,
+            );
+        }
+        if let Some(inner) = in_single_quotes(text).filter(|_| self.expects_quoted()) {
+            let edit = Edit { span, replacement: quoted(inner) };
+            return plain().help(format!("texts stand in double quotes: `{}`", shown(&quoted(inner)))).fix(
+                "write double quotes",
                 vec![edit],
                 true,
             );
@@ -183,6 +194,18 @@ impl Refused<'_> {
             } else {
                 finding.fix("put it in quotes", vec![Edit { span, replacement: quoted(text) }], true)
             };
+        }
+        if self.expects(&[Rule::name, Rule::variable_name])
+            && matches!(self.statement, "set" | "pass")
+            && let Some((name, value)) = text.split_once('=')
+        {
+            let right =
+                if self.statement == "set" { format!("{name} {}", quoted(value)) } else { name.to_owned() };
+            return plain().help(format!("write `{} {}`", self.statement, shown(&right))).fix(
+                format!("write `{}`", shown(&right)),
+                vec![Edit { span, replacement: right }],
+                false,
+            );
         }
         if self.expects(&[Rule::name]) && self.statement == "param" {
             return plain().help("a name is made of letters, digits and `_`");
@@ -278,6 +301,17 @@ impl Refused<'_> {
                 true,
             );
         }
+        let name = text.rsplit('/').next().filter(|_| text.starts_with('/') && self.expects_member());
+        if let Some(name) = name
+            .filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))
+        {
+            return plain
+                .help(format!(
+                    "a tool is named, not placed: `{name}`; a program outside the known places is stated by `tool {}`",
+                    shown(&quoted(text))
+                ))
+                .fix(format!("write `{name}`"), vec![Edit { span, replacement: name.to_owned() }], false);
+        }
         if text.contains('/') && self.expects_member() {
             return plain.help(format!(
                 "a tool is named, not placed; for a program outside the known places write `tool {}`",
@@ -292,6 +326,11 @@ impl Refused<'_> {
         }
         plain
     }
+}
+
+/// What stands in single quotes, where a text is in them.
+fn in_single_quotes(text: &str) -> Option<&str> {
+    text.strip_prefix('\'')?.strip_suffix('\'').filter(|inner| !inner.contains('\''))
 }
 
 /// A bare piece of text as a cooked string; what reads as a variable stays one.

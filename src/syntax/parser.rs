@@ -6,7 +6,7 @@ use super::diagnose::{Refused, shown};
 use super::grammar::{Grammar, Rule};
 use super::outline::{Item, MAX_LINE, Outline, Piece, PieceKind, outline};
 use super::{repeats, strings};
-use crate::finding::{self, Edit, Finding, Severity};
+use crate::finding::{self, Edit, Finding, Label, Severity};
 use crate::source::{FileId, Sources, Span};
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -154,6 +154,38 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Where a block is not closed, the `}` is often missing further up: at the first block in it whose `}` is not indented as its first line is.
+    fn suspect(&mut self, items: &[Item]) {
+        let indent = |piece: Piece| {
+            let before = self.text.get(..piece.start as usize).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            (before.len() - line.len(), line.len() - line.trim_start().len())
+        };
+        let closed = items.iter().filter_map(|item| {
+            let block = item.block.as_ref()?;
+            Some((self.words(item).first().copied()?, block.open, block.close?))
+        });
+        let found = closed.into_iter().find(|(_, open, close)| {
+            let ((open_line, open_indent), (close_line, close_indent)) = (indent(*open), indent(*close));
+            open_line != close_line && open_indent != close_indent
+        });
+        let Some((word, open, close)) = found else { return };
+        let (word, open, close) = (shown(self.str(word)), self.span(open), self.span(close));
+        if let Some(finding) =
+            self.findings.last_mut().filter(|finding| finding.message.starts_with("the block of"))
+        {
+            let mut labels = std::mem::take(&mut finding.labels);
+            labels.truncate(1);
+            labels.push(Label { span: open, text: format!("the block of `{word}`") });
+            labels.push(Label {
+                span: close,
+                text: format!("closes the block of `{word}`, by its place another was meant"),
+            });
+            finding.labels = labels;
+            finding.help = Some(format!("write the `}}` of `{word}` where that block ends"));
+        }
+    }
+
     fn unclosed(&mut self, items: &[Item]) {
         for item in items {
             let Some(block) = &item.block else { continue };
@@ -171,7 +203,9 @@ impl<'a> Parser<'a> {
                     )
                     .at(parser.span(block.open), "opened here")
                     .at(Span::new(parser.file, begin..end), "a `}` is missing after this")
+                    .help("close it with `}`")
                 });
+                self.suspect(&block.items);
             }
             self.unclosed(&block.items);
         }
@@ -193,9 +227,16 @@ impl<'a> Parser<'a> {
                                 "\"".into()
                             }
                         });
-                        Finding::new("syntax", Severity::Error, "a text that is not closed")
-                            .at(parser.span(piece), "opened here, and its line ends")
-                            .help(format!("close it with `{}` on the same line", shown(&closing)))
+                        let span = parser.span(piece);
+                        let finding = Finding::new("syntax", Severity::Error, "a text that is not closed")
+                            .at(span, "opened here, and its line ends")
+                            .help(format!("close it with `{}` on the same line", shown(&closing)));
+                        // Else where it ends is a guess.
+                        if text.contains([' ', '\t', ';', '#', '{', '}', '\\']) {
+                            return finding;
+                        }
+                        let edit = Edit { span: Span { start: span.end, ..span }, replacement: closing };
+                        finding.fix("close it where the line ends", vec![edit], false)
                     });
                 }
                 PieceKind::Cooked => {

@@ -187,6 +187,14 @@ impl Vocabulary {
                     .map(|(_, right)| *right)
             })
             .or_else(|| nearest(&lower, self.words().iter().copied()))
+            .or_else(|| {
+                // Mistyped, and another tool's name for it: `alow`.
+                let known =
+                    self.guesses().iter().flat_map(|(wrong, right)| wrong.iter().map(|w| (*w, *right)));
+                let long = || known.clone().filter(|(wrong, _)| wrong.len() > 3);
+                let near = nearest(&lower, long().map(|(wrong, _)| wrong))?;
+                long().find(|(wrong, _)| *wrong == near).map(|(_, right)| right)
+            })
     }
 }
 

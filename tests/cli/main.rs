@@ -2,6 +2,8 @@
 
 mod artifacts;
 mod baseline;
+mod first_steps;
+mod fixes;
 mod formats;
 mod input;
 mod recording;

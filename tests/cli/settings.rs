@@ -244,6 +244,9 @@ fn settings_baseline_and_hosts_are_guarded_in_a_writable_root() {
         let output = command.output().unwrap();
         String::from_utf8(output.stdout).unwrap().starts_with("denied")
     };
+    // A directory that holds only policies is kept as a whole; with something else in it, it is not.
+    assert!(denied("deep", "deep/policies/palisade-baseline.toml", &[]));
+    place.write("deep/policies/notes.txt", "");
     for name in
         ["deep/palisade.toml", "deep/known.toml", "deep/hosts/x.yaml", "deep/policies/palisade-baseline.toml"]
     {

@@ -2,6 +2,7 @@
 
 mod docs;
 mod examples;
+mod fixes;
 
 use palisade::finding::{Finding, Severity};
 use palisade::host::Host;
@@ -106,6 +107,9 @@ fn an_allowance_hides_no_more_than_one_entry() {
         rules_of(&format!("{allowance}\non linux {{ env {{ pass A_TOKEN; pass B_TOKEN }} }}")),
         ["secret-in-env"]
     );
+    // What is for another system is looked at there.
+    let elsewhere = format!("{allowance}\non linux {{ env {{ pass A_TOKEN }} }}\non macos {{ ipc off }}");
+    assert_eq!(rules_of(&elsewhere), [""; 0]);
     // An entry on a line of its own has its own.
     assert_eq!(rules_of(&format!("env {{\n{allowance}\npass A_TOKEN\npass TERM\n}}")), [""; 0]);
     for block in
@@ -129,6 +133,10 @@ fn the_report_on_very_many_mistakes_is_short() {
         (format!("tools [\n{}]\n", many(&|n| format!("none{n}\n"))), "missing-tool"),
         (many(&|n| format!("deny \"$workspace/*.{n}\"\n")), "literal-pattern"),
         (many(&|n| format!("deny glob \"$workspace/none{n}/*\"\n")), "glob-below-missing"),
+        (many(&|_| "deny \"$workspace/x\"\n".to_owned()), "redundant-denial"),
+        (many(&|_| "root \"$workspace/src\" read-only\n".to_owned()), "repeated-root"),
+        (many(&|_| "tools git\n".to_owned()), "repeated-entry"),
+        (many(&|_| "expect { read \"/x\" denied }\n".to_owned()), "repeated-entry"),
         (many(&|n| format!("executable \"/none{n}\"\n")), "executable-outside-roots"),
     ] {
         let found = rules_of(&statements);

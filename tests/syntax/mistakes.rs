@@ -158,7 +158,7 @@ fn entries_of_blocks() {
     mistake("env { export A \"x\" }", "unknown word `export`", "export", "did you mean `set`?");
     mistake("env { set A }", "expected a quoted value after `A`", "A", "");
     mistake("env { set A x }", "expected a quoted value, found `x`", "x", "`\"x\"`");
-    mistake("env { A \"x\" }", "unknown word `A`", "A", "`env` takes `set` or `pass`");
+    mistake("env { A \"x\" }", "unknown word `A`", "A", "write `set A \"VALUE\"`, or `pass A`");
     mistake("network only { permit \"x.com\" }", "unknown word `permit`", "permit", "did you mean `allow`?");
     mistake("network only { allow x.com }", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
     mistake("expect { read \"x\" yes }", "unknown word `yes`", "yes", "did you mean `allowed`?");

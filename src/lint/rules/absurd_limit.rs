@@ -50,6 +50,7 @@ rule! {
     name: "absurd-limit",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -50,6 +50,7 @@ rule! {
     name: "allowance-without-reason",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -74,7 +75,9 @@ mod tests {
         case.allow("broad-root", "").allow("broad-root", "public");
         assert_eq!(
             case.found("allowance-without-reason"),
-            ["an allowance needs a reason\n# palisade: allow(broad-root)  -- allows nothing until it says why"]
+            [
+                "an allowance needs a reason\n# palisade: allow(broad-root)  -- allows nothing until it says why"
+            ]
         );
     }
 }

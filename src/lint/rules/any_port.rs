@@ -53,6 +53,7 @@ rule! {
     name: "any-port",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }

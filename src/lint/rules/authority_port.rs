@@ -3,6 +3,7 @@ use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::authority::{GIT_BY_SSH, PORTS};
 use crate::lint::catalogue::hosts::written;
+use crate::lint::edits::remove;
 
 rule! {
     /// A host and a port at which a service does what it is told.
@@ -54,6 +55,7 @@ rule! {
     name: "authority-port",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -69,9 +71,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("at `{}` a service does what it is told", written(rule)))
                 .at(rule.span, *what)
-                .help(
-                    "leave it out; where the command must have it, allow this and say what it may do there",
-                ),
+                .help("leave it out; where the command must have it, allow this and say what it may do there")
+                .fix("remove the pattern", remove(context.sources, rule.span), false),
         );
     }
 }

@@ -2,7 +2,8 @@ use crate::finding::Finding;
 use crate::host::{Kind, resolve};
 use crate::lint::Context;
 use crate::lint::catalogue::authority::SOCKETS;
-use crate::lint::places::{Roots, home, quoted};
+use crate::lint::edits::{add_after, spelled};
+use crate::lint::places::{Roots, home};
 use crate::plan::Operation;
 
 rule! {
@@ -54,6 +55,7 @@ rule! {
     name: "authority-socket",
     severity: Warning,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -77,10 +79,17 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         }
         let verb = if connect.allowed { "connected to" } else { "replaced" };
         let opened = connect.rule.filter(|_| connect.allowed).and_then(|rule| rule.origin.span);
-        findings.push(
-            INFO.finding(format!("the socket `{path}` can be {verb}"))
-                .at(opened.unwrap_or(root.statement.span), socket.what)
-                .help(format!("narrow the root, or `deny {}`", quoted(&path))),
-        );
+        let denial = format!("deny {}", spelled(context, &path));
+        let finding = INFO
+            .finding(format!("the socket `{path}` can be {verb}"))
+            .at(opened.unwrap_or(root.statement.span), socket.what)
+            .help(format!("narrow the root, or `{denial}`"));
+        // What a `seatbelt` rule opens, a denial does not close.
+        findings.push(if opened.is_none() {
+            let edit = add_after(context.sources, root.statement.span, &[denial]);
+            finding.fix("deny the socket", vec![edit], false)
+        } else {
+            finding
+        });
     }
 }

@@ -2,6 +2,7 @@ use super::tool_in_writable_root::tools;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::authority::lender;
+use crate::lint::edits::remove_tool;
 use crate::policy::Network;
 
 rule! {
@@ -55,6 +56,7 @@ rule! {
     name: "authority-tool",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -70,11 +72,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let Some(span) = span.filter(|_| !(lender.by_network && is_off)) else { continue };
-        findings.push(
+        let finding =
             INFO.finding(format!("`{}` acts with rights from outside the walls", lender.name))
                 .at(span, lender.lends)
-                .help("leave it out, and let a program outside the walls do that step; where the command must have it, allow this with the reason"),
-        );
+                .help("leave it out, and let a program outside the walls do that step; where the command must have it, allow this with the reason");
+        findings.push(match remove_tool(context, span) {
+            Some(edits) => finding.fix("remove the tool", edits, false),
+            None => finding,
+        });
     }
 }
 

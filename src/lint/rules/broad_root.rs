@@ -50,6 +50,7 @@ rule! {
     name: "broad-root",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -50,6 +50,7 @@ rule! {
     name: "broken-tool",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -83,7 +84,9 @@ mod tests {
     fn says_why_a_tool_cannot_be_granted() {
         let broken = || Lookup::Broken { path: "/usr/bin/x".into(), reason: "it is not executable".into() };
         let mut case = Case::in_workspace();
-        case.tool("x", None, false, broken()).tool("x", None, true, broken()).tool_path("/usr/bin/x", broken());
+        case.tool("x", None, false, broken())
+            .tool("x", None, true, broken())
+            .tool_path("/usr/bin/x", broken());
         assert_eq!(
             case.found("broken-tool"),
             [

@@ -1,6 +1,7 @@
 use crate::finding::{Edit, Finding};
 use crate::host::spelling::fold_name;
 use crate::lint::Context;
+use crate::lint::edits::spelled;
 use crate::lint::places::{denials, is_readable, quoted};
 use crate::policy::DenialKind;
 use camino::Utf8PathBuf;
@@ -55,6 +56,7 @@ rule! {
     name: "case-twin",
     severity: Error,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -87,7 +89,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             .at(denial.span, label)
             .help(format!("{help}: `deny {}`", quoted(&twin)));
         if denied.entry.is_none() {
-            let edit = Edit { span: stated.span, replacement: quoted(&twin) };
+            let edit = Edit { span: stated.span, replacement: spelled(context, &twin) };
             finding = finding.fix("deny what is there", vec![edit], false);
         }
         findings.push(finding);

@@ -1,7 +1,8 @@
 use super::public_suffix::allowed;
-use crate::finding::Finding;
+use crate::finding::{Edit, Finding};
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{CLEARTEXT, written};
+use crate::source::Span;
 
 rule! {
     /// A host that is spoken to without encryption.
@@ -55,6 +56,7 @@ rule! {
     name: "cleartext-port",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -65,10 +67,17 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         else {
             continue;
         };
-        findings.push(
-            INFO.finding(format!("`{}` is spoken to without encryption", written(rule)))
-                .at(rule.span, format!("{port} is {protocol}: whoever is on the way reads and changes it"))
-                .help("leave the port out: then it is 443"),
-        );
+        let mut finding = INFO
+            .finding(format!("`{}` is spoken to without encryption", written(rule)))
+            .at(rule.span, format!("{port} is {protocol}: whoever is on the way reads and changes it"))
+            .help("leave the port out: then it is 443");
+        let stated = format!(":{port}\"");
+        if let Some(at) = context.sources.text(rule.span).rfind(&stated) {
+            let start = rule.span.range().start + at;
+            let span = Span::new(rule.span.file, start..start + stated.len() - 1);
+            let edit = Edit { span, replacement: String::new() };
+            finding = finding.fix("leave the port out", vec![edit], false);
+        }
+        findings.push(finding);
     }
 }

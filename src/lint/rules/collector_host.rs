@@ -2,6 +2,7 @@ use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{COLLECTORS, is_below, reaches};
+use crate::lint::edits::remove;
 
 rule! {
     /// A host that exists to catch what is sent to it, or to pass it on unseen.
@@ -57,6 +58,7 @@ rule! {
     name: "collector-host",
     severity: Error,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -72,7 +74,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("`{known}` {what}"))
                 .at(rule.span, "a way out for whatever can be read")
-                .help("leave it out"),
+                .help("leave it out")
+                .fix("remove the pattern", remove(context.sources, rule.span), false),
         );
     }
 }

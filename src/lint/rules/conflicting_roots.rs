@@ -50,6 +50,7 @@ rule! {
     name: "conflicting-roots",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

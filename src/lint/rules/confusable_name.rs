@@ -52,6 +52,7 @@ rule! {
     name: "confusable-name",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

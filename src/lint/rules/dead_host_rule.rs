@@ -1,7 +1,7 @@
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{covers, overlap, written};
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 use crate::policy::{Network, NetworkRule};
 
 rule! {
@@ -55,6 +55,7 @@ rule! {
     name: "dead-host-rule",
     severity: Warning,
     confidence: Certain,
+    fix: Safe,
     allowable: true,
     check: check,
 }

@@ -57,6 +57,7 @@ rule! {
     name: "denial-outside-roots",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -75,7 +76,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         };
         // What cannot be placed is reported as such.
         let Some(path) = path else { continue };
-        if roots.holding(&path).is_some() || granted.touches(&path) || is_in_an_unplaced_root(context, denial) {
+        if roots.holding(&path).is_some() || granted.touches(&path) || is_in_an_unplaced_root(context, denial)
+        {
             continue;
         }
         findings.push(
@@ -103,7 +105,9 @@ impl<'a> Granted<'a> {
             granted.above.extend(root.path().ancestors());
         }
         for rule in &context.plan.rules {
-            if rule.effect == Effect::Deny || matches!(rule.origin.kind, OriginKind::Ancestor | OriginKind::Root) {
+            if rule.effect == Effect::Deny
+                || matches!(rule.origin.kind, OriginKind::Ancestor | OriginKind::Root)
+            {
                 continue;
             }
             granted.above.extend(rule.path.ancestors());
@@ -205,7 +209,9 @@ mod tests {
     #[test]
     fn denying_a_tool_takes_something_away() {
         let mut case = Case::in_workspace();
-        case.tool("git", None, false, found("git", "/usr/bin/git")).deny("/usr/bin/git").deny("/usr/bin/python3");
+        case.tool("git", None, false, found("git", "/usr/bin/git"))
+            .deny("/usr/bin/git")
+            .deny("/usr/bin/python3");
         assert_eq!(case.found("denial-outside-roots").len(), 1);
     }
 

@@ -59,6 +59,7 @@ rule! {
     name: "denied-link",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -69,7 +70,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (denial, bound) in denials(context) {
         match &denial.kind {
             DenialKind::Path(path) => {
-                let (Some(Link::Leaf(hop)), Some(Ok(found))) = (link(&roots, bound), &bound.found) else { continue };
+                let (Some(Link::Leaf(hop)), Some(Ok(found))) = (link(&roots, bound), &bound.found) else {
+                    continue;
+                };
                 let decision = decider.decide(Operation::Read, &found.canonical);
                 let is_denied = decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Denial);
                 if is_denied || is_readable(&decider, &found.canonical) {
@@ -88,9 +91,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 let open = open_links(context, &decider, bound);
                 if let [first, ..] = &open[..] {
                     findings.push(
-                        INFO.finding(format!("denied symbolic links lead to what can be read: {}", list(&open)))
-                            .at(denial.span, format!("denies the link, not what `{first}` leads to"))
-                            .help("deny what the links lead to as well"),
+                        INFO.finding(format!(
+                            "denied symbolic links lead to what can be read: {}",
+                            list(&open)
+                        ))
+                        .at(denial.span, format!("denies the link, not what `{first}` leads to"))
+                        .help("deny what the links lead to as well"),
                     );
                 }
             }
@@ -100,9 +106,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 
 /// The denied links whose targets can be read, or that cannot be followed.
 fn open_links(context: &Context<'_>, decider: &Decider<'_>, bound: &BoundDenial) -> Vec<String> {
-    let links = bound.paths.iter().filter(|denied| {
-        denied.entry.as_ref().is_some_and(|entry| matches!(entry.kind, Kind::Symlink(_)))
-    });
+    let links = bound
+        .paths
+        .iter()
+        .filter(|denied| denied.entry.as_ref().is_some_and(|entry| matches!(entry.kind, Kind::Symlink(_))));
     links
         .filter(|link| match resolve::resolve(context.host, &link.path) {
             Ok(found) => found.exists() && is_readable(decider, &found.canonical),
@@ -135,7 +142,10 @@ mod tests {
     #[test]
     fn a_pattern_that_denies_a_link_leaves_its_target_open() {
         let mut case = Case::in_workspace();
-        case.deny_glob("/home/dev/project/link*", &["/home/dev/project/link-to-env", "/home/dev/project/linked.env"]);
+        case.deny_glob(
+            "/home/dev/project/link*",
+            &["/home/dev/project/link-to-env", "/home/dev/project/linked.env"],
+        );
         assert_eq!(
             case.found("denied-link"),
             ["denied symbolic links lead to what can be read: `/home/dev/project/link-to-env`\n\

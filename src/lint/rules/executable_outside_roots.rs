@@ -52,6 +52,7 @@ rule! {
     name: "executable-outside-roots",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -90,7 +91,9 @@ mod tests {
     fn what_is_to_run_lies_inside_a_root() {
         let mut case = Case::in_workspace();
         case.root("/home/dev/project/vendor", Access::ReadOnly);
-        for path in ["/", "/usr", "/home/dev", "/home/dev/project", "/home/dev/projects", "/home/dev/project/target"] {
+        for path in
+            ["/", "/usr", "/home/dev", "/home/dev/project", "/home/dev/projects", "/home/dev/project/target"]
+        {
             case.executable(path);
         }
         // Inside one root and another one itself, or above one: `writable-executable` looks at these.

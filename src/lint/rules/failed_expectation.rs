@@ -59,6 +59,7 @@ rule! {
     name: "failed-expectation",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -124,7 +125,11 @@ fn answer(context: &Context<'_>, decider: &Decider<'_>, expectation: &Expectatio
     if !found.hops.is_empty() {
         reason.push_str(&format!("; `{subject}` leads to `{}`", found.path));
     }
-    Ok(Answer { allowed: decision.allowed, statement: decision.rule.and_then(|rule| rule.origin.span), reason })
+    Ok(Answer {
+        allowed: decision.allowed,
+        statement: decision.rule.and_then(|rule| rule.origin.span),
+        reason,
+    })
 }
 
 fn host_answer(context: &Context<'_>, host: &str) -> Answer {

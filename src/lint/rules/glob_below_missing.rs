@@ -1,9 +1,10 @@
 use super::denial_outside_roots::glob_head;
 use crate::finding::Finding;
 use crate::host::resolve;
-use crate::lint::places::denials;
 use crate::lint::Context;
+use crate::lint::edits::respell;
 use crate::lint::neighbours::Neighbours;
+use crate::lint::places::denials;
 use crate::policy::DenialKind;
 
 rule! {
@@ -52,6 +53,7 @@ rule! {
     name: "glob-below-missing",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -65,15 +67,21 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
-        let help = match missing.and_then(|name| neighbours.nearest(name, &[&found.existing])) {
-            Some(near) => format!("correct the directory: `{}` is there", found.existing.join(near)),
-            None => "correct the directory, or deny the directory itself to close what may come to lie there".to_owned(),
+        let near = missing.and_then(|name| Some((name, neighbours.nearest(name, &[&found.existing])?)));
+        let help = match near {
+            Some((_, near)) => format!("correct the directory: `{}` is there", found.existing.join(near)),
+            None => "correct the directory, or deny the directory itself to close what may come to lie there"
+                .to_owned(),
         };
-        findings.push(
-            INFO.finding(format!("the pattern starts in `{}`, which does not exist", found.canonical))
-                .at(denial.span, "matches nothing")
-                .help(help),
-        );
+        let finding = INFO
+            .finding(format!("the pattern starts in `{}`, which does not exist", found.canonical))
+            .at(denial.span, "matches nothing")
+            .help(help);
+        let edit = near.and_then(|(wrong, near)| respell(context.sources, pattern.span, wrong, near));
+        findings.push(match (edit, near) {
+            (Some(edit), Some((_, near))) => finding.fix(format!("write `{near}`"), vec![edit], false),
+            _ => finding,
+        });
     }
 }
 

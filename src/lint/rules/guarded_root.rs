@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::{Roots, quoted};
 use std::collections::HashMap;
 
@@ -50,6 +51,7 @@ rule! {
     name: "guarded-root",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -68,7 +70,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("the root `{}` is guarded and stays read-only", root.path()))
                 .at(root.statement.span, format!("guarded: {reason}"))
-                .help(format!("remove the root, or lift the guard: `unguard {} because \"…\"`", quoted(path))),
+                .help(format!("remove the root, or lift the guard: `unguard {} because \"…\"`", quoted(path)))
+                .fix("remove the root", remove(context.sources, root.statement.span), false),
         );
     }
 }

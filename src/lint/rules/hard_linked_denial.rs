@@ -58,6 +58,7 @@ rule! {
     name: "hard-linked-denial",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -157,9 +158,11 @@ mod tests {
         }
         assert_eq!(
             case.found("hard-linked-file"),
-            ["`/home/dev/project/vendor/a`, `/home/dev/project/vendor/b`, `/home/dev/project/vendor/c` and 2 more \
+            [
+                "`/home/dev/project/vendor/a`, `/home/dev/project/vendor/b`, `/home/dev/project/vendor/c` and 2 more \
               have other hard links, which are not protected\n\
-              root \"/home/dev/project/vendor\" read-only -- the same file is not protected by its other name"]
+              root \"/home/dev/project/vendor\" read-only -- the same file is not protected by its other name"
+            ]
         );
     }
 

@@ -51,6 +51,7 @@ rule! {
     name: "hard-linked-file",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

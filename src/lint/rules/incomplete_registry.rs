@@ -2,6 +2,7 @@ use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::COMPANIONS;
+use crate::lint::edits::add_after;
 use crate::lint::places::list;
 use crate::plan::hosts;
 
@@ -55,6 +56,7 @@ rule! {
     name: "incomplete-registry",
     severity: Note,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -67,10 +69,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         };
         let missing: Vec<_> = others.iter().filter(|host| !hosts::decide(network, host).allowed).collect();
         let [first, ..] = &missing[..] else { continue };
+        let allowed: Vec<String> = missing.iter().map(|host| format!("allow \"{host}\"")).collect();
         findings.push(
             INFO.finding(format!("what `{}` offers comes from {} too", rule.pattern.host, list(&missing)))
                 .at(rule.span, format!("`{first}` is not allowed"))
-                .help("allow it, or nothing where only the index is read"),
+                .help("allow it, or nothing where only the index is read")
+                .fix("allow it", vec![add_after(context.sources, rule.span, &allowed)], false),
         );
     }
 }

@@ -67,6 +67,7 @@ rule! {
     name: "lethal-trifecta",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -54,6 +54,7 @@ rule! {
     name: "literal-pattern",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -87,7 +88,9 @@ impl Meant {
         match self {
             Self::Pattern => format!("`{name}` is one literal name here, not a pattern"),
             Self::Variable => format!("`{name}` is a literal name here, and no variable is filled in"),
-            Self::Home => "`~` is a literal name here: only `~/` at the beginning of a quoted path is the home".into(),
+            Self::Home => {
+                "`~` is a literal name here: only `~/` at the beginning of a quoted path is the home".into()
+            }
             Self::Trimmed => format!("the name `{name}` has blanks at its ends"),
         }
     }
@@ -97,7 +100,8 @@ impl Meant {
 fn holds_variable(name: &str) -> bool {
     let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
     let is_name = |text: &str| {
-        text.starts_with(begins) && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
+        text.starts_with(begins)
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
     };
     let after_dollar = |(at, _): (usize, &str)| {
         let rest = &name[at + 1..];
@@ -136,14 +140,16 @@ fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, find
     }
     let Ok(missing) = found.canonical.strip_prefix(&found.existing) else { return };
     let mut names = missing.components().map(|name| name.as_str());
-    let Some((name, meant)) = names.find_map(|name| Meant::by(name).map(|meant| (name, meant))) else { return };
+    let Some((name, meant)) = names.find_map(|name| Meant::by(name).map(|meant| (name, meant))) else {
+        return;
+    };
     let finding = INFO
         .finding(format!("there is no `{}`, and the path is taken literally", path.path))
         .at(span, meant.label(name));
     findings.push(match meant {
         Meant::Pattern if denies => finding.help("write `deny glob \"…\"` if a pattern is meant").fix(
             "make it a pattern",
-            vec![Edit { span: Span { end: path.span.start, ..path.span }, replacement: "glob ".into() }],
+            as_pattern(context, path.span),
             false,
         ),
         Meant::Pattern => finding.help("only `deny glob \"…\"` takes a pattern: name each path"),
@@ -153,6 +159,17 @@ fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, find
         Meant::Home => finding.help("write `$home` where the home is meant"),
         Meant::Trimmed => finding.help("take the blanks out, or allow this with the reason"),
     });
+}
+
+/// The edits that make a path a pattern, which says where it begins.
+fn as_pattern(context: &Context<'_>, path: Span) -> Vec<Edit> {
+    let at = |offset: u32| Span { start: path.start + offset, end: path.start + offset, ..path };
+    let mut edits = vec![Edit { span: at(0), replacement: "glob ".into() }];
+    let is_relative = |text: &str| !text.starts_with(['/', '~', '$']);
+    if context.sources.text(path).strip_prefix('"').is_some_and(is_relative) {
+        edits.push(Edit { span: at(1), replacement: "$workspace/".into() });
+    }
+    edits
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A variable that makes programs load or run other code.
@@ -51,6 +51,7 @@ rule! {
     name: "loader-variable",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -160,7 +161,9 @@ fn effect(name: &str, value: Option<&str>) -> Option<&'static str> {
     }
     if RUN.contains(&name) {
         let is_bare = |value: &str| {
-            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+'))
+            value
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+'))
         };
         return if value.is_some_and(is_bare) { None } else { Some("programs run the command in it") };
     }
@@ -187,14 +190,32 @@ mod tests {
 
     #[test]
     fn knows_whole_names_and_families() {
-        for name in ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "ENV", "NODE_OPTIONS",
-            "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "LUA_INIT", "LUA_INIT_5_4", "GIT_EXTERNAL_DIFF", "PERL5LIB",
-            "RUBYOPT", "PYTHONPATH", "NODE_PATH"] {
+        for name in [
+            "LD_PRELOAD",
+            "LD_AUDIT",
+            "DYLD_INSERT_LIBRARIES",
+            "GIT_SSH_COMMAND",
+            "GIT_CONFIG_COUNT",
+            "ENV",
+            "NODE_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "LUA_INIT",
+            "LUA_INIT_5_4",
+            "GIT_EXTERNAL_DIFF",
+            "PERL5LIB",
+            "RUBYOPT",
+            "PYTHONPATH",
+            "NODE_PATH",
+        ] {
             assert!(effect(name, None).is_some(), "{name}");
             assert!(effect(name, Some("/w/x y")).is_some(), "{name}");
             assert_eq!(effect(name, Some("")), None, "{name}");
         }
-        for name in ["LDFLAGS", "ENVIRONMENT", "GIT_AUTHOR_NAME", "TERM", "NODE_ENV", "PYTHONDONTWRITEBYTECODE"] {
+        for name in
+            ["LDFLAGS", "ENVIRONMENT", "GIT_AUTHOR_NAME", "TERM", "NODE_ENV", "PYTHONDONTWRITEBYTECODE"]
+        {
             assert_eq!(effect(name, None), None, "{name}");
         }
     }

@@ -47,6 +47,7 @@ rule! {
     name: "missing-executable",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

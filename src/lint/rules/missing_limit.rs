@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 use crate::policy::{LimitKind, Network};
 
 rule! {
@@ -51,6 +52,7 @@ rule! {
     name: "missing-limit",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -60,9 +62,12 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let Some(network) = &context.policy.network else { return };
+    let limit = "limits { time 10m }".to_owned();
+    let edit = add_after(context.sources, network.span, &[limit]);
     findings.push(
         INFO.finding("the network is open, and no limit of time ends it")
             .at(network.span, "for as long as a command likes")
-            .help("state `limits { time 10m }`, or `use \"std/command\"`"),
+            .help("state `limits { time 10m }`, or `use \"std/command\"`")
+            .fix("limit it to ten minutes", vec![edit], false),
     );
 }

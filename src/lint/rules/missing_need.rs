@@ -1,6 +1,7 @@
 use super::tool_in_writable_root::tools;
-use crate::finding::{Edit, Finding};
+use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 use crate::policy::{Network, System};
 use crate::source::Span;
 
@@ -53,6 +54,7 @@ rule! {
     name: "missing-need",
     severity: Note,
     confidence: Possible,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -113,7 +115,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                     .help(format!("state `needs {need}`, where it is to be used for that"))
                     .fix(
                         format!("state `needs {need}`"),
-                        vec![after(context, tool_statement(context, span), need)],
+                        vec![add_after(
+                            context.sources,
+                            tool_statement(context, span),
+                            &[format!("needs {need}")],
+                        )],
                         false,
                     ),
             );
@@ -125,15 +131,6 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 fn tool_statement(context: &Context<'_>, span: Span) -> Span {
     let named = context.policy.tools.iter().chain(&context.policy.optional_tools);
     named.filter(|tool| tool.span == span).map(|tool| tool.statement).next().unwrap_or(span)
-}
-
-fn after(context: &Context<'_>, statement: Span, need: &str) -> Edit {
-    let text = &context.sources.file(statement.file).text;
-    let before = text.get(..statement.range().start).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let separator = if line.trim().is_empty() { format!("\n{line}") } else { "; ".to_owned() };
-    let end = statement.range().end;
-    Edit { span: Span::new(statement.file, end..end), replacement: format!("{separator}needs {need}") }
 }
 
 #[cfg(test)]

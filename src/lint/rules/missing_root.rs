@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::respell;
 use crate::lint::neighbours::Neighbours;
 
 rule! {
@@ -47,6 +48,7 @@ rule! {
     name: "missing-root",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -59,15 +61,25 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let missing = found.canonical.strip_prefix(&found.existing).ok().and_then(|rest| rest.iter().next());
-        let help = match missing.and_then(|name| neighbours.nearest(name, &[&found.existing])) {
-            Some(near) => format!("correct the path (`{}` is there), or make the directory", found.existing.join(near)),
-            None => format!("correct the path, or make the directory; `{}` is the last part that exists", found.existing),
+        let near = missing.and_then(|name| Some((name, neighbours.nearest(name, &[&found.existing])?)));
+        let help = match near {
+            Some((_, near)) => {
+                format!("correct the path (`{}` is there), or make the directory", found.existing.join(near))
+            }
+            None => format!(
+                "correct the path, or make the directory; `{}` is the last part that exists",
+                found.existing
+            ),
         };
-        findings.push(
-            INFO.finding(format!("the root `{}` does not exist", found.canonical))
-                .at(root.span, "nothing is there")
-                .help(help),
-        );
+        let finding = INFO
+            .finding(format!("the root `{}` does not exist", found.canonical))
+            .at(root.span, "nothing is there")
+            .help(help);
+        let edit = near.and_then(|(wrong, near)| respell(context.sources, root.path.span, wrong, near));
+        findings.push(match (edit, near) {
+            (Some(edit), Some((_, near))) => finding.fix(format!("write `{near}`"), vec![edit], false),
+            _ => finding,
+        });
     }
 }
 
@@ -82,7 +94,9 @@ mod tests {
         case.root("/home/dev/othr", Access::ReadOnly);
         assert_eq!(
             case.found("missing-root"),
-            ["the root `/home/dev/othr` does not exist\nroot \"/home/dev/othr\" read-only -- nothing is there"]
+            [
+                "the root `/home/dev/othr` does not exist\nroot \"/home/dev/othr\" read-only -- nothing is there"
+            ]
         );
         let help = case.findings("missing-root")[0].help.clone();
         assert_eq!(help.unwrap(), "correct the path (`/home/dev/other` is there), or make the directory");

@@ -1,5 +1,5 @@
 use crate::bind::tools::Lookup;
-use crate::finding::Finding;
+use crate::finding::{Edit, Finding};
 use crate::lint::Context;
 use crate::lint::neighbours::Neighbours;
 use crate::lint::places::list;
@@ -56,6 +56,7 @@ rule! {
     name: "missing-tool",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -121,13 +122,25 @@ fn one(tool: &ToolName, searched: &[Utf8PathBuf], neighbours: &mut Neighbours<'_
     let name = &tool.name;
     let near = neighbours.nearest(name, searched).filter(|near| is_slip(name, near));
     let help = match near {
-        Some(near) => format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`"),
+        Some(near) => {
+            format!("`{near}` is installed; otherwise install `{name}`, or move it to `optional-tools`")
+        }
         None => format!(
             "install it, move it to `optional-tools`, or name it with `tool \"PATH\"`; looked in {}",
             places(searched)
         ),
     };
-    INFO.finding(format!("the tool `{name}` is not installed")).at(tool.span, "required here").help(help)
+    let finding =
+        INFO.finding(format!("the tool `{name}` is not installed")).at(tool.span, "required here").help(help);
+    // A name that must be quoted is rare, and no slip for one that need not.
+    let is_plain = |near: &&str| near.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    match near.filter(is_plain) {
+        Some(near) => {
+            let edit = Edit { span: tool.span, replacement: near.to_owned() };
+            finding.fix(format!("write `{near}`"), vec![edit], false)
+        }
+        None => finding,
+    }
 }
 
 #[cfg(test)]

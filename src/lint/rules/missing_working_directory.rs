@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::add_after;
 
 rule! {
     /// A profile without a working directory.
@@ -46,6 +47,7 @@ rule! {
     name: "missing-working-directory",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -53,11 +55,21 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Some(bound) = &context.binding.working_directory else {
         let workspace = &context.policy.workspace;
-        findings.push(
-            INFO.finding(format!("no working directory is stated, and the workspace `{workspace}` lies in no root"))
-                .at(context.policy.name.span, "starts nowhere")
-                .help("state `working-directory \"PATH\"`, or a root that holds the workspace"),
-        );
+        let finding = INFO
+            .finding(format!(
+                "no working directory is stated, and the workspace `{workspace}` lies in no root"
+            ))
+            .at(context.policy.name.span, "starts nowhere")
+            .help("state `working-directory \"PATH\"`, or a root that holds the workspace");
+        findings.push(match context.policy.roots.as_slice() {
+            // A fragment cannot say it.
+            [root] if root.span.file == context.policy.name.span.file => {
+                let statement = format!("working-directory {}", context.sources.text(root.path.span));
+                let edit = add_after(context.sources, root.span, &[statement]);
+                finding.fix("start in the one root", vec![edit], false)
+            }
+            _ => finding,
+        });
         return;
     };
     // What cannot be examined is reported as such.

@@ -58,6 +58,7 @@ rule! {
     name: "mounted-protection",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -1,6 +1,7 @@
 use super::tool_in_writable_root::tools;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove_tool;
 use crate::policy::System;
 
 rule! {
@@ -52,6 +53,7 @@ rule! {
     name: "nested-sandbox",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -87,10 +89,13 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let here = |system: &Option<System>| system.is_none_or(|system| system == context.policy.target);
         let known = TOOLS.iter().find(|(name, system, _)| *name == tool.name && here(system));
         let (Some((name, _, help)), Some(span)) = (known, span) else { continue };
-        findings.push(
-            INFO.finding(format!("`{name}` makes a sandbox of its own, which fails behind walls"))
-                .at(span, "cannot make another one inside")
-                .help(*help),
-        );
+        let finding = INFO
+            .finding(format!("`{name}` makes a sandbox of its own, which fails behind walls"))
+            .at(span, "cannot make another one inside")
+            .help(*help);
+        findings.push(match remove_tool(context, span).filter(|_| *help == BOTH) {
+            Some(edits) => finding.fix("remove the tool", edits, false),
+            None => finding,
+        });
     }
 }

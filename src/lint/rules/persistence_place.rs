@@ -58,6 +58,7 @@ rule! {
     name: "persistence-place",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -2,6 +2,7 @@ use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{is_below, written};
+use crate::lint::edits::remove;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 rule! {
@@ -55,6 +56,7 @@ rule! {
     name: "private-host",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -85,7 +87,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("`{}` is inside the network that the machine is in", written(rule)))
                 .at(rule.span, why)
-                .help("leave it out, or allow this and say what the service does for whoever asks it"),
+                .help("leave it out, or allow this and say what the service does for whoever asks it")
+                .fix("remove the pattern", remove(context.sources, rule.span), false),
         );
     }
 }

@@ -54,6 +54,7 @@ rule! {
     name: "public-suffix",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -1,6 +1,7 @@
-use crate::finding::Finding;
+use crate::finding::{Edit, Finding};
 use crate::lint::Context;
-use crate::lint::places::{Roots, own_hop};
+use crate::lint::edits::below;
+use crate::lint::places::{PlacedRoot, Roots, own_hop};
 
 rule! {
     /// A read-only root inside a writable one, where the paths do not show it.
@@ -51,6 +52,7 @@ rule! {
     name: "read-only-in-writable",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -64,13 +66,31 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if is_shown || own_hop(inner.found, Some(outer.found)).is_some() {
             continue;
         }
-        findings.push(
-            INFO.finding(format!("`{}` lies in the writable root `{}`", inner.statement.path.path, outer.path()))
-                .at(inner.statement.span, format!("is `{}` here", inner.path()))
-                .at(outer.statement.span, "writable, and holds it")
-                .help("write the inner root so that it begins with the outer one"),
-        );
+        let finding = INFO
+            .finding(format!("`{}` lies in the writable root `{}`", inner.statement.path.path, outer.path()))
+            .at(inner.statement.span, format!("is `{}` here", inner.path()))
+            .at(outer.statement.span, "writable, and holds it")
+            .help("write the inner root so that it begins with the outer one");
+        findings.push(match below_outer(context, inner, outer) {
+            Some(edit) => finding.fix("write it below the outer one", vec![edit], false),
+            None => finding,
+        });
     }
+}
+
+/// The edit that writes a root so that it begins with the one it lies in.
+pub(super) fn below_outer(
+    context: &Context<'_>,
+    inner: &PlacedRoot<'_>,
+    outer: &PlacedRoot<'_>,
+) -> Option<Edit> {
+    // Through a link it would not be plainer, and `symlinked-root` would have the link taken out again.
+    if !outer.found.hops.is_empty() {
+        return None;
+    }
+    let rest = inner.path().strip_prefix(outer.path()).ok()?;
+    let replacement = below(context.sources, outer.statement.path.span, rest)?;
+    Some(Edit { span: inner.statement.path.span, replacement })
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@ use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::Context;
 use crate::lint::catalogue::credentials::STORES;
-use crate::lint::places::{PlacedRoot, Roots, home, is_readable, list, quoted};
+use crate::lint::edits::{add_after, remove, spelled};
+use crate::lint::places::{PlacedRoot, Roots, home, is_readable, list};
 use crate::source::Span;
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
@@ -57,6 +58,7 @@ rule! {
     name: "readable-credentials",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -106,15 +108,20 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let [first, ..] = &stores[..] else { continue };
         let paths: Vec<_> = stores.iter().map(|store| store.path.as_str()).collect();
         let verb = if first.root.is_writable() { "read and changed" } else { "read" };
-        let help = if first.path == first.root.path() {
-            "remove the root".to_owned()
+        let denials: Vec<_> =
+            stores.iter().map(|it| format!("deny {}", spelled(context, &it.path))).collect();
+        let (help, title, edits) = if first.path == first.root.path() {
+            ("remove the root".to_owned(), "remove the root", remove(context.sources, span))
         } else {
-            format!("narrow the root, or deny what it holds: `deny {}`", quoted(&first.path))
+            let help =
+                denials.first().map(|denial| format!("narrow the root, or deny what it holds: `{denial}`"));
+            (help.unwrap_or_default(), "deny them", vec![add_after(context.sources, span, &denials)])
         };
         findings.push(
             INFO.finding(format!("{} can be {verb}", list(&paths)))
                 .at(span, format!("opens {}", first.what))
-                .help(format!("{help}; whoever reads them acts as the user")),
+                .help(format!("{help}; whoever reads them acts as the user"))
+                .fix(title, edits, false),
         );
     }
 }

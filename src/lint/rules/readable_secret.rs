@@ -1,8 +1,8 @@
 use crate::finding::{Edit, Finding};
 use crate::lint::Context;
 use crate::lint::catalogue::credentials::is_secret;
+use crate::lint::edits::{add_after, below};
 use crate::lint::places::{PlacedRoot, Roots, is_readable, list, quoted};
-use crate::source::Span;
 use camino::Utf8PathBuf;
 
 rule! {
@@ -54,6 +54,7 @@ rule! {
     name: "readable-secret",
     severity: Note,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -85,18 +86,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 
 /// A `deny` for each file, below the root's own statement and spelled as it is.
 fn denials(context: &Context<'_>, root: &PlacedRoot<'_>, files: &[Utf8PathBuf]) -> Option<Vec<Edit>> {
-    let span = root.statement.span;
-    let stated = context.sources.text(root.statement.path.span);
-    let start = stated.strip_prefix('"')?.strip_suffix('"')?.trim_end_matches('/');
-    let line = context.sources.file(span.file).text.get(..span.range().start)?;
-    let indent = line.rsplit('\n').next().filter(|indent| indent.trim().is_empty())?;
-    let mut text = String::new();
-    for file in files {
-        let name = quoted(file.file_name()?.into());
-        text.push_str(&format!("\n{indent}deny \"{start}/{}", name.strip_prefix('"')?));
-    }
-    let end = span.range().end;
-    Some(vec![Edit { span: Span::new(span.file, end..end), replacement: text }])
+    let below =
+        |file: &Utf8PathBuf| below(context.sources, root.statement.path.span, file.file_name()?.into());
+    let denials =
+        files.iter().map(|file| Some(format!("deny {}", below(file)?))).collect::<Option<Vec<_>>>()?;
+    Some(vec![add_after(context.sources, root.statement.span, &denials)])
 }
 
 #[cfg(test)]

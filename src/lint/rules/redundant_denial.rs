@@ -1,7 +1,9 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{denials, remove};
+use crate::lint::edits::{Blocks, remove};
+use crate::lint::places::denials;
 use crate::policy::{Denial, DenialKind};
+use crate::source::Span;
 use camino::Utf8Path;
 use std::collections::HashMap;
 
@@ -55,11 +57,13 @@ rule! {
     name: "redundant-denial",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let mut blocks = Blocks::new(context.sources);
     let mut by_path: HashMap<_, &Denial> = HashMap::new();
     let mut by_text: HashMap<_, &Denial> = HashMap::new();
     let mut paths: Vec<(&Denial, &Utf8Path)> = Vec::new();
@@ -79,26 +83,43 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             }
         };
         let first = *by_text.entry((std::mem::discriminant(&denial.kind), text)).or_insert(denial);
-        report(context, denial, first, findings);
+        report(context, &mut blocks, denial, first, findings);
     }
     for (denial, path) in paths {
         let outer = path.ancestors().filter_map(|ancestor| by_path.get(&(denial.span.file, ancestor))).last();
         if let Some(outer) = outer {
-            report(context, denial, outer, findings);
+            report(context, &mut blocks, denial, outer, findings);
         }
     }
 }
 
-fn report(context: &Context<'_>, denial: &Denial, first: &Denial, findings: &mut Vec<Finding>) {
+/// What a denial is about, as it is written.
+fn written(denial: &Denial) -> Span {
+    match &denial.kind {
+        DenialKind::Path(path) => path.span,
+        DenialKind::Glob(pattern) => pattern.span,
+        // With its exceptions.
+        DenialKind::Gitignored { .. } => denial.span,
+    }
+}
+
+fn report(
+    context: &Context<'_>,
+    blocks: &mut Blocks<'_>,
+    denial: &Denial,
+    first: &Denial,
+    findings: &mut Vec<Finding>,
+) {
     if denial.span == first.span {
         return;
     }
+    let safe = blocks.is_said_by((denial.span, written(denial)), (first.span, written(first)));
     findings.push(
         INFO.finding("this is denied already")
             .at(denial.span, "closes nothing more")
             .at(first.span, "closes it already")
             .help("remove it")
-            .fix("remove the denial", remove(context.sources, denial.span), true),
+            .fix("remove the denial", remove(context.sources, denial.span), safe),
     );
 }
 

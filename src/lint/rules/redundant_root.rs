@@ -1,7 +1,9 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{PlacedRoot, Roots, remove};
+use crate::lint::edits::{Blocks, remove};
+use crate::lint::places::{PlacedRoot, Roots};
 use crate::plan::{Decider, Operation};
+use std::collections::HashSet;
 
 rule! {
     /// A root inside another root of the same access.
@@ -50,25 +52,42 @@ rule! {
     name: "redundant-root",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let mut blocks = Blocks::new(context.sources);
+    let other = |root: &&PlacedRoot<'_>| {
+        roots.at(root.path()).is_some_and(|first| first.is_writable() != root.is_writable())
+    };
+    let conflicting: HashSet<_> = roots.iter().filter(other).map(PlacedRoot::path).collect();
     let decider = context.plan.decider();
     for inner in roots.iter() {
         let Some(outer) = roots.around(inner) else { continue };
+        // Stated with both accesses, it is an error of its own, and which of the two goes is not told by the outer root.
+        if conflicting.contains(inner.path()) {
+            continue;
+        }
         let (here, there) = (inner.statement, outer.statement);
         if here.access != there.access || here.span.file != there.span.file || is_closed(&decider, inner) {
             continue;
         }
+        // A guard inside the inner root is none of the outer one.
+        let safe = !inner.is_writable()
+            && blocks.is_said_by((here.span, here.path.span), (there.span, there.path.span));
         findings.push(
-            INFO.finding(format!("the root `{}` lies in `{}`, which has the same access", inner.path(), outer.path()))
-                .at(here.span, "grants nothing more")
-                .at(there.span, "grants it already")
-                .help("remove the inner one, or the outer one if only the inner was meant to be open")
-                .fix("remove the inner root", remove(context.sources, here.span), !inner.is_writable()),
+            INFO.finding(format!(
+                "the root `{}` lies in `{}`, which has the same access",
+                inner.path(),
+                outer.path()
+            ))
+            .at(here.span, "grants nothing more")
+            .at(there.span, "grants it already")
+            .help("remove the inner one, or the outer one if only the inner was meant to be open")
+            .fix("remove the inner root", remove(context.sources, here.span), safe),
         );
     }
 }
@@ -83,6 +102,15 @@ fn is_closed(decider: &Decider<'_>, root: &PlacedRoot<'_>) -> bool {
 mod tests {
     use crate::lint::testing::Case;
     use crate::policy::Access::{ReadOnly, ReadWrite};
+
+    #[test]
+    fn a_root_that_is_also_stated_with_the_other_access_is_not_called_needless() {
+        let mut case = Case::new();
+        case.root("/home/dev/project", ReadOnly);
+        case.root("/home/dev/project/src", ReadWrite);
+        case.root("/home/dev/project/src", ReadOnly);
+        assert!(case.found("redundant-root").is_empty());
+    }
 
     #[test]
     fn the_nearest_root_around_it_counts() {

@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 
 rule! {
     /// A root that no wall can be built around.
@@ -48,6 +49,7 @@ rule! {
     name: "refused-root",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -72,7 +74,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("`{canonical}` cannot be a root"))
                 .at(root.span, format!("this is {reason}"))
-                .help("state the directories that the command works on; what programs need of the system they get without a root"),
+                .help("state the directories that the command works on; what programs need of the system they get without a root")
+                .fix("remove the root", remove(context.sources, root.span), false),
         );
     }
 }

@@ -1,6 +1,7 @@
 use crate::bind::Worktree;
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::{remove, statement_of};
 
 rule! {
     /// A `git-worktree` whose repository is not granted.
@@ -52,6 +53,7 @@ rule! {
     name: "refused-worktree",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -59,11 +61,14 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for bound in &context.binding.worktrees {
         let Worktree::Refused(reason) = &bound.worktree else { continue };
-        findings.push(
+        let finding =
             INFO.finding(format!("the repository of the worktree `{}` is not granted: {reason}", bound.asked.path))
                 .at(bound.asked.span, "not a worktree that can be trusted")
-                .help("repair the link with `git worktree repair`, run from the repository, or remove the statement"),
-        );
+                .help("repair the link with `git worktree repair`, run from the repository, or remove the statement");
+        findings.push(match statement_of(context.sources, bound.asked.span, "git-worktree") {
+            Some(statement) => finding.fix("remove the statement", remove(context.sources, statement), false),
+            None => finding,
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::{Roots, remove};
+use crate::lint::edits::{Blocks, remove};
+use crate::lint::places::Roots;
 
 rule! {
     /// The same root stated twice with the same access.
@@ -49,26 +50,30 @@ rule! {
     name: "repeated-root",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
+    let mut blocks = Blocks::new(context.sources);
     for root in roots.iter() {
-        let Some(first) = roots.at(root.path()).filter(|first| first.statement.span != root.statement.span) else {
+        let Some(first) = roots.at(root.path()).filter(|first| first.statement.span != root.statement.span)
+        else {
             continue;
         };
         let (here, there) = (root.statement, first.statement);
         if here.access != there.access || here.span.file != there.span.file {
             continue;
         }
+        let safe = blocks.is_said_by((here.span, here.path.span), (there.span, there.path.span));
         findings.push(
             INFO.finding(format!("the root `{}` is stated twice", root.path()))
                 .at(here.span, "again")
                 .at(there.span, "stated here already")
                 .help("keep one of them")
-                .fix("remove the repetition", remove(context.sources, here.span), true),
+                .fix("remove the repetition", remove(context.sources, here.span), safe),
         );
     }
 }

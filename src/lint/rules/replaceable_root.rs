@@ -53,6 +53,7 @@ rule! {
     name: "replaceable-root",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

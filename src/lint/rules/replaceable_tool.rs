@@ -51,6 +51,7 @@ rule! {
     name: "replaceable-tool",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

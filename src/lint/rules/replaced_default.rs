@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A variable that Palisade sets for every command, set or passed by the profile.
@@ -51,6 +51,7 @@ rule! {
     name: "replaced-default",
     severity: Warning,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -83,7 +84,8 @@ mod tests {
     #[test]
     fn each_default_set_or_passed_is_reported_and_says_what_is_lost() {
         for (name, loss) in DEFAULTS {
-            for (value, line) in [(None, format!("pass {name}")), (Some("/x"), format!("set {name} \"/x\""))] {
+            for (value, line) in [(None, format!("pass {name}")), (Some("/x"), format!("set {name} \"/x\""))]
+            {
                 let mut case = Case::in_workspace();
                 let found = case.env(name, value).env("TERM", None).found("replaced-default");
                 assert_eq!(found.len(), 1, "{name}");

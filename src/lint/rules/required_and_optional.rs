@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove_tool;
 use std::collections::HashMap;
 
 rule! {
@@ -52,6 +53,7 @@ rule! {
     name: "required-and-optional",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -62,11 +64,15 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         context.policy.tools.iter().filter(written).map(|tool| (&tool.name, tool.span)).collect();
     for optional in context.policy.optional_tools.iter().filter(written) {
         let Some(&span) = required.get(&optional.name) else { continue };
-        findings.push(INFO
+        let finding = INFO
             .finding(format!("the tool `{}` is both required and optional", optional.name))
             .at(optional.span, "optional here")
             .at(span, "required here")
-            .help("keep the one that is meant"));
+            .help("keep the one that is meant");
+        findings.push(match remove_tool(context, optional.span) {
+            Some(edits) => finding.fix("require it", edits, false),
+            None => finding,
+        });
     }
 }
 

@@ -55,6 +55,7 @@ rule! {
     name: "root-in-tool",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::{Roots, denials};
 use std::collections::HashMap;
 
@@ -51,6 +52,7 @@ rule! {
     name: "root-inside-denial",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -72,7 +74,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             INFO.finding(format!("the root `{}` is denied", root.path()))
                 .at(root.statement.span, "grants nothing")
                 .at(denial.span, format!("denies `{path}` and all below it"))
-                .help("remove the root, or deny only what must stay closed inside it"),
+                .help("a denial beats every root, in whatever order they stand: remove the root, or deny only what must stay closed inside it")
+                .fix("remove the root", remove(context.sources, root.statement.span), false),
         );
     }
 }
@@ -85,7 +88,8 @@ mod tests {
     #[test]
     fn a_root_at_or_below_a_denied_path_is_refused_and_one_above_is_not() {
         let mut case = Case::in_workspace();
-        case.root("/home/dev/project/target", ReadOnly).deny_gitignored("/home/dev/project", &["/home/dev/project/target"]);
+        case.root("/home/dev/project/target", ReadOnly)
+            .deny_gitignored("/home/dev/project", &["/home/dev/project/target"]);
         assert_eq!(
             case.found("root-inside-denial"),
             ["the root `/home/dev/project/target` is denied\n\

@@ -48,6 +48,7 @@ rule! {
     name: "root-not-a-directory",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -59,7 +60,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 .finding(format!("the root `{}` is not a directory", root.path()))
                 .at(root.statement.span, "a root must be a directory");
             if let Some(parent) = root.path().parent() {
-                finding = finding.help(format!("state the directory that holds it, `{parent}`, and deny what else is in there"));
+                finding = finding.help(format!(
+                    "state the directory that holds it, `{parent}`, and deny what else is in there"
+                ));
             }
             findings.push(finding);
         }
@@ -77,6 +80,8 @@ mod tests {
         case.root("/home/dev/other/.env", Access::ReadOnly);
         let found = case.found("root-not-a-directory");
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("the root `/home/dev/other/.env` is not a directory\nroot \"/home/dev/other/.env\""));
+        assert!(found[0].starts_with(
+            "the root `/home/dev/other/.env` is not a directory\nroot \"/home/dev/other/.env\""
+        ));
     }
 }

@@ -52,6 +52,7 @@ rule! {
     name: "seatbelt-rule",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

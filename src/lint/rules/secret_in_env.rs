@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A variable that by its name holds a secret, or the way to another program's authority.
@@ -53,6 +53,7 @@ rule! {
     name: "secret-in-env",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -125,7 +126,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let word = if entry.value.is_some() { "sets" } else { "passes" };
         let (what, label, help) = match authority(&entry.name) {
             Some(whose) => (
-                format!("the environment {word} `{}`, by which programs act with another authority", entry.name),
+                format!(
+                    "the environment {word} `{}`, by which programs act with another authority",
+                    entry.name
+                ),
                 whose,
                 "leave it out; where the command must have it, allow this finding with the reason",
             ),
@@ -136,12 +140,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             ),
             None => continue,
         };
-        findings.push(
-            INFO.finding(what)
-                .at(entry.span, label)
-                .help(help)
-                .fix("remove the variable", remove(context.sources, entry.span), false),
-        );
+        findings.push(INFO.finding(what).at(entry.span, label).help(help).fix(
+            "remove the variable",
+            remove(context.sources, entry.span),
+            false,
+        ));
     }
 }
 
@@ -160,7 +163,7 @@ mod tests {
             "AWS_SESSION_TOKEN",
             "DB_PASSWORD",
             "PASSWORDS",
-    "PGPASSWORD",
+            "PGPASSWORD",
             "MYSQL_PWD",
             "API_KEY",
             "ANTHROPIC_API_KEY",
@@ -173,9 +176,22 @@ mod tests {
         ] {
             assert!(names_a_secret(name), "{name}");
         }
-        for name in
-            ["TERM", "LANG", "PATH", "PWD", "OLDPWD", "KEY", "AWS_REGION", "SSH_PUBLIC_KEY", "KEYBOARD", "TOKENIZER", "PATTERN", "COMPASS", "BYPASS", "PASSENGER"]
-        {
+        for name in [
+            "TERM",
+            "LANG",
+            "PATH",
+            "PWD",
+            "OLDPWD",
+            "KEY",
+            "AWS_REGION",
+            "SSH_PUBLIC_KEY",
+            "KEYBOARD",
+            "TOKENIZER",
+            "PATTERN",
+            "COMPASS",
+            "BYPASS",
+            "PASSENGER",
+        ] {
             assert!(!names_a_secret(name), "{name}");
         }
     }
@@ -183,7 +199,10 @@ mod tests {
     #[test]
     fn both_ways_to_hand_one_over_are_reported_and_emptying_one_is_not() {
         let mut case = Case::in_workspace();
-        case.env("GITHUB_TOKEN", None).env("API_KEY", Some("dummy")).env("NPM_TOKEN", Some("")).env("TERM", None);
+        case.env("GITHUB_TOKEN", None)
+            .env("API_KEY", Some("dummy"))
+            .env("NPM_TOKEN", Some(""))
+            .env("TERM", None);
         assert_eq!(
             case.found("secret-in-env"),
             [
@@ -198,7 +217,9 @@ mod tests {
     #[test]
     fn the_way_to_another_program_is_told_in_its_own_words() {
         let mut case = Case::in_workspace();
-        case.env("SSH_AUTH_SOCK", None).env("DOCKER_HOST", Some("unix:///run/docker.sock")).env("KUBECONFIG", Some(""));
+        case.env("SSH_AUTH_SOCK", None)
+            .env("DOCKER_HOST", Some("unix:///run/docker.sock"))
+            .env("KUBECONFIG", Some(""));
         assert_eq!(
             case.found("secret-in-env"),
             [

@@ -49,6 +49,7 @@ rule! {
     name: "secret-in-profile",
     severity: Error,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -137,7 +138,9 @@ mod tests {
         assert_eq!(kind(&format!("eyJ{0}.{0}.{0}", "a".repeat(20))), Some("a JSON Web Token"));
         assert_eq!(kind("-----BEGIN OPENSSH PRIVATE KEY-----\nx"), Some("a private key"));
         assert_eq!(kind("postgres://u:p@db/x"), Some("an address with a password"));
-        for plain in ["C.UTF-8", "ghp_", "https://example.com/a:b@c", "https://u@example.com", "npm_config_cache", ""] {
+        for plain in
+            ["C.UTF-8", "ghp_", "https://example.com/a:b@c", "https://u@example.com", "npm_config_cache", ""]
+        {
             assert_eq!(kind(plain), None, "{plain}");
         }
     }

@@ -2,6 +2,7 @@ use super::tool_in_writable_root::tools;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::authority::lender;
+use crate::lint::edits::remove_tool;
 
 rule! {
     /// A tool that runs with its owner's rights.
@@ -50,6 +51,7 @@ rule! {
     name: "set-uid-tool",
     severity: Warning,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -67,11 +69,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         } else {
             format!("user {}", entry.uid)
         };
-        findings.push(
-            INFO.finding(format!("`{}` is to run with the rights of {whose}", tool.name))
-                .at(span, format!("`{}` has mode {:04o}", tool.real, entry.mode & 0o7777))
-                .help("leave it out: behind the walls it does not get these rights, and fails without them"),
-        );
+        let finding = INFO
+            .finding(format!("`{}` is to run with the rights of {whose}", tool.name))
+            .at(span, format!("`{}` has mode {:04o}", tool.real, entry.mode & 0o7777))
+            .help("leave it out: behind the walls it does not get these rights, and fails without them");
+        findings.push(match remove_tool(context, span) {
+            Some(edits) => finding.fix("remove the tool", edits, false),
+            None => finding,
+        });
     }
 }
 

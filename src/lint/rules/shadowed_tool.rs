@@ -55,6 +55,7 @@ rule! {
     name: "shadowed-tool",
     severity: Note,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

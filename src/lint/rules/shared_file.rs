@@ -58,6 +58,7 @@ rule! {
     name: "shared-file",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -52,6 +52,7 @@ rule! {
     name: "skipped-tool",
     severity: Note,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -91,7 +92,12 @@ mod tests {
         let missing = || Lookup::Missing { searched: Vec::new() };
         let broken = Lookup::Broken { path: "/usr/bin/rg".into(), reason: "it is a shim".into() };
         let mut case = Case::in_workspace();
-        case.tool("file", Some("inspection"), false, missing()).tool("rg", None, true, broken).tool("x", None, false, missing());
+        case.tool("file", Some("inspection"), false, missing()).tool("rg", None, true, broken).tool(
+            "x",
+            None,
+            false,
+            missing(),
+        );
         let span = case.policy.tools[0].span;
         let mut other = case.binding.tools[0].clone();
         other.asked.name = "patch".into();

@@ -2,7 +2,8 @@ use crate::bind::BoundDenial;
 use crate::finding::{Edit, Finding};
 use crate::host::Hop;
 use crate::lint::Context;
-use crate::lint::places::{Roots, denials, is_readable, own_hop, quoted};
+use crate::lint::edits::spelled;
+use crate::lint::places::{Roots, denials, is_readable, own_hop};
 use crate::policy::DenialKind;
 
 rule! {
@@ -53,6 +54,7 @@ rule! {
     name: "symlinked-denial",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -78,9 +80,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (denial, bound) in denials(context) {
         let (DenialKind::Path(path), Some(Ok(found))) = (&denial.kind, &bound.found) else { continue };
         let (message, hop, real) = match link(&roots, bound) {
-            Some(Link::OnTheWay(hop)) => {
-                (format!("the denied path `{}` goes through a symbolic link", path.path), hop, &bound.paths[0].path)
-            }
+            Some(Link::OnTheWay(hop)) => (
+                format!("the denied path `{}` goes through a symbolic link", path.path),
+                hop,
+                &bound.paths[0].path,
+            ),
             Some(Link::Leaf(hop)) if is_readable(&decider, &found.canonical) => (
                 format!("the denied path `{}` is a symbolic link to what can be read", path.path),
                 hop,
@@ -88,7 +92,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             ),
             _ => continue,
         };
-        let edit = Edit { span: path.span, replacement: quoted(real) };
+        let edit = Edit { span: path.span, replacement: spelled(context, real) };
         findings.push(
             INFO.finding(message)
                 .at(denial.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
@@ -113,7 +117,7 @@ mod tests {
               deny \"/home/dev/project/link-to-env\" -- `/home/dev/project/link-to-env` is a link to `.env`"]
         );
         let fix = case.findings("symlinked-denial")[0].fix.clone().unwrap();
-        assert_eq!(fix.edits[0].replacement, "\"/home/dev/project/.env\"");
+        assert_eq!(fix.edits[0].replacement, "\"$workspace/.env\"");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use crate::finding::{Edit, Finding};
 use crate::lint::Context;
-use crate::lint::places::{Roots, own_hop, quoted};
+use crate::lint::edits::spelled;
+use crate::lint::places::{Roots, own_hop};
 
 rule! {
     /// A read-only root inside a writable one, reached through a symbolic link.
@@ -50,6 +51,7 @@ rule! {
     name: "symlinked-protected-root",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -60,7 +62,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let Some(outer) = roots.around(inner).filter(|outer| outer.is_writable()) else { continue };
         let Some(hop) = own_hop(inner.found, Some(outer.found)) else { continue };
         let path = &inner.statement.path;
-        let edit = Edit { span: path.span, replacement: quoted(inner.path()) };
+        let edit = Edit { span: path.span, replacement: spelled(context, inner.path()) };
         findings.push(
             INFO.finding(format!("the read-only root `{}` is reached through a symbolic link", path.path))
                 .at(inner.statement.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
@@ -87,7 +89,7 @@ mod tests {
               root \"/home/dev/project\" read-write -- this root is writable"]
         );
         let fix = case.findings("symlinked-protected-root")[0].fix.clone().unwrap();
-        assert_eq!(fix.edits[0].replacement, "\"/home/dev/project/vendor\"");
+        assert_eq!(fix.edits[0].replacement, "\"$workspace/vendor\"");
         case.with(|context| {
             assert_eq!(context.sources.text(fix.edits[0].span), "\"/home/dev/project/third-party\"");
         });

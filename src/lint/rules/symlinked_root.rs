@@ -1,5 +1,6 @@
-use crate::finding::{Finding, Severity};
+use crate::finding::{Edit, Finding, Severity};
 use crate::lint::Context;
+use crate::lint::edits::spelled;
 use crate::lint::places::Roots;
 
 rule! {
@@ -49,6 +50,7 @@ rule! {
     name: "symlinked-root",
     severity: Note,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -56,19 +58,23 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let workspace = &context.policy.workspace;
     for root in Roots::of(context).iter() {
+        let edit = Edit { span: root.statement.path.span, replacement: spelled(context, root.path()) };
+        let title = "state the real path";
         let mut inside = root.found.hops.iter().filter(|hop| hop.link.starts_with(workspace));
         if let Some(hop) = inside.next().filter(|_| !root.path().starts_with(workspace)) {
             let mut finding = INFO
                 .finding(format!("the root `{}` leads out of the workspace", root.statement.path.path))
                 .at(root.statement.span, format!("`{}` is a symbolic link to `{}`", hop.link, hop.target))
-                .help(format!("state the real path, `{}`, if it is meant", root.path()));
+                .help(format!("state the real path, `{}`, if it is meant", root.path()))
+                .fix(title, vec![edit], false);
             finding.severity = Severity::Error;
             findings.push(finding);
         } else if let Some(hop) = root.found.hops.first() {
             findings.push(
                 INFO.finding(format!("the root `{}` is `{}`", root.statement.path.path, root.path()))
                     .at(root.statement.span, format!("`{}` is a symbolic link to `{}`", hop.link, hop.target))
-                    .help("nothing need be done: the walls are built around the real directory"),
+                    .help("nothing need be done: the walls are built around the real directory")
+                    .fix(title, vec![edit], false),
             );
         }
     }
@@ -96,6 +102,9 @@ mod tests {
         let mut case = Case::in_workspace();
         case.root("/home/dev/project/out", Access::ReadOnly);
         let found = case.found("symlinked-root");
-        assert!(found[0].starts_with("the root `/home/dev/project/out` leads out of the workspace\n"), "{found:?}");
+        assert!(
+            found[0].starts_with("the root `/home/dev/project/out` leads out of the workspace\n"),
+            "{found:?}"
+        );
     }
 }

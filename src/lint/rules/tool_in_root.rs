@@ -55,6 +55,7 @@ rule! {
     name: "tool-in-root",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -64,9 +65,15 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let mut places = context.binding.executables.iter().filter_map(|bound| bound.canonical());
         places.any(|place| path.starts_with(place))
     };
-    report(context, &INFO, |root, path| !root.is_writable() && !stated(path), |finding| {
-        finding.help("remove the root if it is only there for the tool: what a tool needs of its install it is granted without one")
-    }, findings);
+    report(
+        context,
+        &INFO,
+        |root, path| !root.is_writable() && !stated(path),
+        |finding| {
+            finding.help("remove the root if it is only there for the tool: what a tool needs of its install it is granted without one")
+        },
+        findings,
+    );
 }
 
 #[cfg(test)]
@@ -77,9 +84,12 @@ mod tests {
     #[test]
     fn tools_in_one_root_are_one_finding() {
         let mut case = Case::in_workspace();
-        case.root("/usr/bin", Access::ReadOnly)
-            .tool("git", None, false, found("git", "/usr/bin/git"))
-            .tool("python3", None, false, found("python3", "/usr/bin/python3"));
+        case.root("/usr/bin", Access::ReadOnly).tool("git", None, false, found("git", "/usr/bin/git")).tool(
+            "python3",
+            None,
+            false,
+            found("python3", "/usr/bin/python3"),
+        );
         assert_eq!(
             case.found("tool-in-root"),
             ["code of `git`, `python3`, `sh` lies in the read-only root `/usr/bin`\n\

@@ -57,14 +57,21 @@ rule! {
     name: "tool-in-writable-root",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    report(context, &INFO, |root, _| root.is_writable(), |finding| {
-        finding.help("narrow the root, or protect the tool's directory with a read-only root inside it")
-    }, findings);
+    report(
+        context,
+        &INFO,
+        |root, _| root.is_writable(),
+        |finding| {
+            finding.help("narrow the root, or protect the tool's directory with a read-only root inside it")
+        },
+        findings,
+    );
 }
 
 /// A tool that was found, how it was named, and where.
@@ -110,7 +117,11 @@ pub(super) fn report<'a>(
             let Some(root) = roots.holding(path).filter(|root| wanted(root, path)) else { continue };
             if !seen.contains(&root.statement.span) {
                 seen.push(root.statement.span);
-                held.entry(root.statement.span).or_insert((*root, Vec::new())).1.push(Use { tool, path, span });
+                held.entry(root.statement.span).or_insert((*root, Vec::new())).1.push(Use {
+                    tool,
+                    path,
+                    span,
+                });
             }
         }
     }
@@ -132,15 +143,16 @@ pub(super) fn report<'a>(
 
 #[cfg(test)]
 mod tests {
-    use crate::host::Hop;
     use crate::bind::tools::Lookup;
+    use crate::host::Hop;
     use crate::lint::testing::{Case, found};
     use crate::policy::Access::{ReadOnly, ReadWrite};
 
     #[test]
     fn a_program_in_a_writable_root_is_refused() {
         let mut case = Case::in_workspace();
-        case.tool("git", None, false, found("git", "/usr/bin/git")).tool_path("/home/dev/project/target/build", found("build", "/home/dev/project/target/build"));
+        case.tool("git", None, false, found("git", "/usr/bin/git"))
+            .tool_path("/home/dev/project/target/build", found("build", "/home/dev/project/target/build"));
         assert_eq!(
             case.found("tool-in-writable-root"),
             ["code of `build` lies in the writable root `/home/dev/project`\n\
@@ -153,7 +165,8 @@ mod tests {
     #[test]
     fn a_protected_part_of_a_writable_root_is_only_a_warning() {
         let mut case = Case::in_workspace();
-        case.root("/home/dev/project/target", ReadOnly).tool_path("/home/dev/project/target/build", found("build", "/home/dev/project/target/build"));
+        case.root("/home/dev/project/target", ReadOnly)
+            .tool_path("/home/dev/project/target/build", found("build", "/home/dev/project/target/build"));
         assert!(case.found("tool-in-writable-root").is_empty());
         assert_eq!(case.found("tool-in-root").len(), 1);
     }
@@ -173,7 +186,9 @@ mod tests {
         case.root("/usr/bin", ReadWrite);
         assert_eq!(
             case.found("tool-in-writable-root"),
-            ["code of `sh` lies in the writable root `/usr/bin`\nroot \"/usr/bin\" read-write -- holds code that is run"]
+            [
+                "code of `sh` lies in the writable root `/usr/bin`\nroot \"/usr/bin\" read-write -- holds code that is run"
+            ]
         );
     }
 }

@@ -1,5 +1,5 @@
 use crate::finding::Finding;
-use crate::lint::places::remove;
+use crate::lint::edits::{remove_comment, remove_from_commas};
 use crate::lint::{Context, find_rule};
 
 rule! {
@@ -48,6 +48,7 @@ rule! {
     name: "unallowable-rule",
     severity: Error,
     confidence: Certain,
+    fix: Safe,
     allowable: false,
     check: check,
 }
@@ -62,9 +63,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 .finding(format!("`{}` cannot be allowed", rule.value))
                 .at(rule.span, "allows nothing")
                 .help("remove the comment and settle the finding");
-            if allowance.rules.len() == 1 {
-                finding = finding.fix("remove the comment", remove(context.sources, allowance.span), true);
-            }
+            finding = if allowance.rules.len() == 1 {
+                finding.fix("remove the comment", remove_comment(context.sources, allowance.span), true)
+            } else {
+                finding.fix("remove the name", remove_from_commas(context.sources, rule.span), true)
+            };
             findings.push(finding);
         }
     }

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 use crate::policy::{LimitKind, System};
 
 rule! {
@@ -51,6 +51,7 @@ rule! {
     name: "unenforceable-limit",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }

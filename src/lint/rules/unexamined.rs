@@ -58,6 +58,7 @@ rule! {
     name: "unexamined",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -74,7 +75,9 @@ struct Collected(BTreeMap<Option<Span>, Unexamined>);
 impl Collected {
     fn add(&mut self, span: Option<Span>, error: &HostError) {
         let help = match error {
-            HostError::Denied(_) => "give the compiling user the right to examine it, or narrow the statement",
+            HostError::Denied(_) => {
+                "give the compiling user the right to examine it, or narrow the statement"
+            }
             HostError::NotUtf8(_) => "rename it: a path that is not UTF-8 cannot be written in an artifact",
             HostError::NotRecorded(_) => "record the host again with this profile: `palisade host record`",
             HostError::Other { .. } => "see that it can be read, or narrow the statement",
@@ -117,7 +120,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
     for (bound, loads) in binding.executables.iter().zip(&binding.loads) {
         if let Err(reason) = loads {
-            collected.put(Some(bound.asked.span), reason.clone(), "see that it can be read, or name a directory inside it");
+            collected.put(
+                Some(bound.asked.span),
+                reason.clone(),
+                "see that it can be read, or name a directory inside it",
+            );
         }
     }
     for (denial, bound) in denials(context) {
@@ -162,7 +169,9 @@ mod tests {
     fn a_way_that_cannot_be_walked_is_reported_where_it_is_stated() {
         let mut case = Case::in_workspace();
         case.machine.add("/home/dev/loop", Kind::Symlink("loop".into()));
-        case.root("/home/dev/loop", Access::ReadOnly).deny("/home/dev/other/unreadable/x").deny("/home/dev/project/.env/x");
+        case.root("/home/dev/loop", Access::ReadOnly)
+            .deny("/home/dev/other/unreadable/x")
+            .deny("/home/dev/project/.env/x");
         assert_eq!(
             case.found("unexamined"),
             [

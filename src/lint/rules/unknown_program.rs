@@ -53,6 +53,7 @@ rule! {
     name: "unknown-program",
     severity: Note,
     confidence: Possible,
+    fix: None,
     allowable: true,
     check: check,
 }

@@ -47,6 +47,7 @@ rule! {
     name: "unknown-rule",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: false,
     check: check,
 }
@@ -59,7 +60,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         finding = match nearest_rule(&rule.value) {
             Some(near) => {
                 let edit = Edit { span: rule.span, replacement: near.to_owned() };
-                finding.help(format!("the nearest is `{near}`")).fix(format!("write `{near}`"), vec![edit], false)
+                finding.help(format!("the nearest is `{near}`")).fix(
+                    format!("write `{near}`"),
+                    vec![edit],
+                    false,
+                )
             }
             None => finding.help("`palisade rules` lists them all"),
         };

@@ -52,6 +52,7 @@ rule! {
     name: "unmatched-denial",
     severity: Note,
     confidence: Possible,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -73,9 +74,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             DenialKind::Gitignored { path, .. } => format!("git ignores nothing in `{}`", path.path),
         };
         findings.push(
-            INFO.finding(what)
-                .at(denial.span, "denies nothing today")
-                .help("compare it with the names it is meant for; if there are none yet, nothing need be done"),
+            INFO.finding(what).at(denial.span, "denies nothing today").help(
+                "compare it with the names it is meant for; if there are none yet, nothing need be done",
+            ),
         );
     }
 }

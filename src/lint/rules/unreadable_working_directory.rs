@@ -49,6 +49,7 @@ rule! {
     name: "unreadable-working-directory",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -1,7 +1,7 @@
-use crate::finding::Finding;
-use crate::lint::Context;
 use crate::bind::seatbelt::UNCOUNTED;
+use crate::finding::Finding;
 use crate::host::fold;
+use crate::lint::Context;
 use crate::plan::{Effect, Operation, OriginKind, Rule as Planned, Scope};
 use crate::sbpl;
 use camino::Utf8Path;
@@ -55,6 +55,7 @@ rule! {
     name: "unsound-seatbelt-rule",
     severity: Error,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }
@@ -65,7 +66,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             findings.push(
                 INFO.finding(format!("this seatbelt rule is not taken: {problem}"))
                     .at(statement.span, "nothing of it is compiled")
-                    .help("write `(allow OPERATION (literal \"/path\"))`, or leave it to the other statements"),
+                    .help(
+                        "write `(allow OPERATION (literal \"/path\"))`, or leave it to the other statements",
+                    ),
             );
         }
     }
@@ -107,12 +110,11 @@ fn uncounted(context: &Context<'_>, findings: &mut Vec<Finding>) {
             for (scope, path) in &rule.paths {
                 let denied = |denial: &&&Planned| meet((*scope, path), (denial.scope, &denial.path));
                 let Some(denial) = denials.iter().find(denied) else { continue };
-                let message = format!("this would open `{name}` at `{}`, where writing is denied", denial.path);
-                findings.push(
-                    INFO.finding(message)
-                        .at(statement.span, format!("speaks of `{path}`"))
-                        .help("name the path of the socket or device itself, away from what is denied or guarded"),
-                );
+                let message =
+                    format!("this would open `{name}` at `{}`, where writing is denied", denial.path);
+                findings.push(INFO.finding(message).at(statement.span, format!("speaks of `{path}`")).help(
+                    "name the path of the socket or device itself, away from what is denied or guarded",
+                ));
             }
         }
     }

@@ -1,5 +1,5 @@
 use crate::finding::Finding;
-use crate::lint::places::remove;
+use crate::lint::edits::{Blocks, remove_comment, remove_from_commas};
 use crate::lint::{Context, UnusedAllowance};
 
 rule! {
@@ -8,6 +8,7 @@ rule! {
     /// ## What it does
     ///
     /// Reports a `# palisade: allow(…)` at a statement that the named rule has nothing to say about.
+    /// What stands in an `on` block for another system is looked at where that system is checked.
     ///
     /// ## Why it is bad
     ///
@@ -49,20 +50,28 @@ rule! {
     name: "unused-allowance",
     severity: Warning,
     confidence: Certain,
+    fix: Safe,
     allowable: false,
     check_allowances: check,
 }
 
 fn check(context: &Context<'_>, unused: &[UnusedAllowance<'_>], findings: &mut Vec<Finding>) {
+    let mut blocks = Blocks::new(context.sources);
     for UnusedAllowance { allowance, rule } in unused {
+        // What stands there for another system is looked at where that is checked.
+        if blocks.system(allowance.statement).is_some_and(|system| system != context.policy.target) {
+            continue;
+        }
         let mut finding = INFO
             .finding(format!("there is nothing here for `{}` to allow", rule.value))
             .at(rule.span, "allows nothing")
             .at(allowance.statement, "stands at this statement")
             .help("remove it, or move it directly above the statement it is for");
-        if allowance.rules.len() == 1 {
-            finding = finding.fix("remove the comment", remove(context.sources, allowance.span), true);
-        }
+        finding = if allowance.rules.len() == 1 {
+            finding.fix("remove the comment", remove_comment(context.sources, allowance.span), true)
+        } else {
+            finding.fix("remove the name", remove_from_commas(context.sources, rule.span), true)
+        };
         findings.push(finding);
     }
 }

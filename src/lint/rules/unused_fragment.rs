@@ -1,8 +1,10 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 use crate::policy::Policy;
 use crate::source::{FileId, Span};
+use crate::syntax;
+use crate::syntax::ast::StatementKind;
 use std::collections::{HashMap, HashSet};
 
 rule! {
@@ -54,6 +56,7 @@ rule! {
     name: "unused-fragment",
     severity: Warning,
     confidence: Certain,
+    fix: Either,
     allowable: true,
     check: check,
 }
@@ -63,24 +66,30 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let mut first: HashMap<(FileId, FileId), Span> = HashMap::new();
     for used in &context.policy.uses {
         let name = &context.sources.file(used.file).name;
-        let finding = match first.entry((used.span.file, used.file)) {
-            std::collections::hash_map::Entry::Occupied(earlier) => INFO
-                .finding(format!("the fragment `{name}` is used twice"))
-                .at(used.span, "again")
-                .at(*earlier.get(), "used here already"),
+        let (finding, safe) = match first.entry((used.span.file, used.file)) {
+            std::collections::hash_map::Entry::Occupied(earlier) => {
+                let finding = INFO
+                    .finding(format!("the fragment `{name}` is used twice"))
+                    .at(used.span, "again")
+                    .at(*earlier.get(), "used here already");
+                (finding, true)
+            }
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(used.span);
                 if speaking.contains(&used.file) || defines_a_group(context, used.file) {
                     continue;
                 }
-                INFO.finding(format!("the fragment `{name}` states nothing"))
-                    .at(used.span, format!("brings nothing in for {}", context.policy.target.name()))
+                let finding = INFO
+                    .finding(format!("the fragment `{name}` states nothing"))
+                    .at(used.span, format!("brings nothing in for {}", context.policy.target.name()));
+                // What it states for another system, that one would miss.
+                (finding, is_empty(context, used.file))
             }
         };
         findings.push(finding.help("remove it").fix(
             "remove the `use`",
             remove(context.sources, used.span),
-            true,
+            safe,
         ));
     }
 }
@@ -109,15 +118,21 @@ fn speaking(policy: &Policy) -> HashSet<FileId> {
     files
 }
 
-/// A group leaves no trace in the policy but its members, at the place that uses it; so a fragment that has the word counts as used.
+/// A group is part of the policy only where it is used.
 fn defines_a_group(context: &Context<'_>, file: FileId) -> bool {
-    context.sources.file(file).text.split_whitespace().any(|word| word == "group")
+    context.policy.groups.iter().any(|group| group.span.file == file && group.uses > 0)
+}
+
+/// Whether a fragment states nothing for any system.
+fn is_empty(context: &Context<'_>, file: FileId) -> bool {
+    let statements = syntax::parse(context.sources, file).file.map(|file| file.statements);
+    statements.is_some_and(|all| all.iter().all(|it| matches!(it.kind, StatementKind::Description(_))))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::lint::testing::Case;
-    use crate::policy::{Access, Used};
+    use crate::policy::{Access, Group, Used};
 
     fn using(times: usize) -> Case {
         let mut case = Case::in_workspace();
@@ -145,9 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_of_groups_counts_as_used() {
+    fn a_fragment_of_groups_counts_as_used_where_one_of_them_is() {
         let mut case = using(1);
-        case.in_fragment().line("group inspection [ cat ls ]");
-        assert!(case.found("unused-fragment").is_empty());
+        let span = case.in_fragment().line("group inspection [ cat ls ]");
+        for (uses, found) in [(0, 1), (1, 0)] {
+            case.policy.groups = vec![Group { name: "inspection".into(), span, uses }];
+            assert_eq!(case.found("unused-fragment").len(), found);
+        }
     }
 }

@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 
 rule! {
     /// A parameter that nothing reads.
@@ -37,9 +37,9 @@ rule! {
     /// ```palisade fine
     /// edition 1
     /// profile "fine" {
-    ///     param docs "~/other"
+    ///     param mode "fast"
     ///     root "$workspace" read-only
-    ///     env { set DOCS "$docs" }
+    ///     env { set MODE "$mode" }
     /// }
     /// ```
     ///
@@ -49,6 +49,7 @@ rule! {
     name: "unused-param",
     severity: Warning,
     confidence: Certain,
+    fix: Safe,
     allowable: true,
     check: check,
 }

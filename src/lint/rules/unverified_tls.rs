@@ -1,6 +1,6 @@
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::places::remove;
+use crate::lint::edits::remove;
 use crate::policy::Network;
 
 rule! {
@@ -60,6 +60,7 @@ rule! {
     name: "unverified-tls",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -101,7 +102,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             INFO.finding(format!("`{name}` has a program believe whoever answers"))
                 .at(entry.span, *what)
                 .help("leave it out; a certificate of one's own is trusted by naming its authority")
-                .fix("remove the variable", remove(context.sources, entry.span), true),
+                .fix("remove the variable", remove(context.sources, entry.span), false),
         );
     }
 }

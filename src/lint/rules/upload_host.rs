@@ -2,6 +2,7 @@ use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{UPLOADS, reaches};
+use crate::lint::edits::{add_after, remove};
 use crate::lint::places::list;
 use crate::plan::hosts;
 
@@ -62,6 +63,7 @@ rule! {
     name: "upload-host",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -76,12 +78,19 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let reached: Vec<_> = UPLOADS.iter().filter(|(host, _)| open(host)).collect();
         let [(first, what), ..] = &reached[..] else { continue };
         let names: Vec<_> = reached.iter().map(|(host, _)| *host).collect();
+        let denials: Vec<String> = names.iter().map(|host| format!("deny \"{host}\"")).collect();
+        let (title, edits) = if rule.pattern.below {
+            ("deny it", vec![add_after(context.sources, rule.span, &denials)])
+        } else {
+            ("remove the pattern", remove(context.sources, rule.span))
+        };
         findings.push(
             INFO.finding(format!("anybody can leave something at {}", list(&names)))
                 .at(rule.span, format!("takes {what}"))
                 .help(format!(
                     "deny what takes something, as in `deny \"{first}\"`, or see that nothing secret can be read and allow this with the reason"
-                )),
+                ))
+                .fix(title, edits, false),
         );
     }
 }

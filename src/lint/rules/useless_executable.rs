@@ -51,6 +51,7 @@ rule! {
     name: "useless-executable",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -61,11 +62,18 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for bound in &context.binding.executables {
         let Ok(found) = &bound.found else { continue };
         let path = &found.canonical;
-        if let Some(hop) = found.hops.iter().find(|hop| context.binding.is_writable(context.policy, &hop.link)) {
+        if let Some(hop) =
+            found.hops.iter().find(|hop| context.binding.is_writable(context.policy, &hop.link))
+        {
             findings.push(
-                INFO.finding(format!("the executable path `{}` goes through a link that a command may replace", bound.asked.path))
-                    .at(bound.asked.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
-                    .help(format!("nothing can run there: state the real path, `{path}`, if that is what is meant")),
+                INFO.finding(format!(
+                    "the executable path `{}` goes through a link that a command may replace",
+                    bound.asked.path
+                ))
+                .at(bound.asked.span, format!("`{}` is a link to `{}`", hop.link, hop.target))
+                .help(format!(
+                    "nothing can run there: state the real path, `{path}`, if that is what is meant"
+                )),
             );
             continue;
         }
@@ -94,10 +102,8 @@ mod tests {
             .executable("/home/dev/project/target");
         assert_eq!(
             case.found("useless-executable"),
-            [
-                "the executable path `/home/dev/project/secrets` cannot be read\n\
-                 \"/home/dev/project/secrets\" -- nothing can run there",
-            ]
+            ["the executable path `/home/dev/project/secrets` cannot be read\n\
+                 \"/home/dev/project/secrets\" -- nothing can run there",]
         );
     }
 }

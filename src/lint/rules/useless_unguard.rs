@@ -1,7 +1,8 @@
 use crate::finding::Finding;
 use crate::host::resolve::resolve_parent;
 use crate::lint::Context;
-use crate::lint::places::{quoted, remove};
+use crate::lint::edits::remove;
+use crate::lint::places::quoted;
 use camino::Utf8Path;
 use std::collections::{BTreeMap, HashSet};
 
@@ -54,6 +55,7 @@ rule! {
     name: "useless-unguard",
     severity: Error,
     confidence: Certain,
+    fix: Safe,
     allowable: false,
     check: check,
 }
@@ -82,9 +84,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             );
             continue;
         }
-        let plantable = found
-            .as_ref()
-            .and_then(|found| found.hops.iter().find(|hop| context.binding.is_writable(context.policy, &hop.link)));
+        let plantable = found.as_ref().and_then(|found| {
+            found.hops.iter().find(|hop| context.binding.is_writable(context.policy, &hop.link))
+        });
         let finding = match plantable {
             Some(hop) => INFO
                 .finding(format!("`{stated}` goes through a link that a command may replace"))
@@ -92,17 +94,23 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             None => INFO.finding(format!("`{stated}` is not guarded")).at(unguard.span, "lifts nothing"),
         };
         // Sorted by components, so what lies below a path follows it.
-        let below: Vec<&Utf8Path> =
-            by_path.range(path..).map(|(guard, _)| *guard).take_while(|guard| guard.starts_with(path)).collect();
+        let below: Vec<&Utf8Path> = by_path
+            .range(path..)
+            .map(|(guard, _)| *guard)
+            .take_while(|guard| guard.starts_with(path))
+            .collect();
         let above = || path.ancestors().find(|ancestor| by_path.contains_key(ancestor));
         findings.push(match (&below[..], above()) {
-            ([], Some(guard)) => {
-                finding.help(format!("the guard is at {}: name that, if all of it is to be open", quoted(guard)))
+            ([], Some(guard)) => finding
+                .help(format!("the guard is at {}: name that, if all of it is to be open", quoted(guard))),
+            ([], None) => finding.help("remove it, or correct the path to that of the guard").fix(
+                "remove the statement",
+                remove(context.sources, unguard.span),
+                true,
+            ),
+            (below, _) => {
+                finding.help(format!("each guard is lifted by its own statement; here are {}", named(below)))
             }
-            ([], None) => finding
-                .help("remove it, or correct the path to that of the guard")
-                .fix("remove the statement", remove(context.sources, unguard.span), true),
-            (below, _) => finding.help(format!("each guard is lifted by its own statement; here are {}", named(below))),
         });
     }
 }
@@ -140,11 +148,16 @@ mod tests {
             .unguard("/home/dev/project/.idea")
             .unguard("/home/dev/project/.idea")
             .unguard("/home/dev/project/out/.env");
-        for (path, lifted_by) in [(".claude", None), (".git/config", None), (".git/hooks", None), (".idea", Some(3))] {
+        for (path, lifted_by) in
+            [(".claude", None), (".git/config", None), (".git/hooks", None), (".idea", Some(3))]
+        {
             case.binding.guards.push(guard(&format!("/home/dev/project/{path}"), lifted_by));
         }
-        let help: Vec<_> =
-            case.findings("useless-unguard").into_iter().map(|finding| (finding.message, finding.help.unwrap())).collect();
+        let help: Vec<_> = case
+            .findings("useless-unguard")
+            .into_iter()
+            .map(|finding| (finding.message, finding.help.unwrap()))
+            .collect();
         let text = |(message, help): &(String, String)| format!("{message}: {help}");
         assert_eq!(
             help.iter().map(text).collect::<Vec<_>>(),

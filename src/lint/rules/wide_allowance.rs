@@ -52,6 +52,7 @@ rule! {
     name: "wide-allowance",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: false,
     check: check,
 }

@@ -54,6 +54,7 @@ rule! {
     name: "writable-executable",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     allowable: true,
     check: check,
 }
@@ -72,11 +73,13 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         .map(|rule| rule.path.as_path())
         .collect();
     let is_open = |path: &Utf8Path| {
-        decider.decide(Operation::Write, path).allowed || decider.decide_below(Operation::Create, path).allowed
+        decider.decide(Operation::Write, path).allowed
+            || decider.decide_below(Operation::Create, path).allowed
     };
     for bound in &context.binding.executables {
         let Some(path) = bound.canonical().filter(|path| places.hold(path)) else { continue };
-        let below = || opened.range(path..).take_while(|open| open.starts_with(path)).find(|open| is_open(open));
+        let below =
+            || opened.range(path..).take_while(|open| open.starts_with(path)).find(|open| is_open(open));
         let Some(open) = (if is_open(path) { Some(path) } else { below().copied() }) else { continue };
         let message = if open == path {
             format!("`{path}` may be both written and executed")
@@ -122,9 +125,11 @@ mod tests {
             .executable("/home/dev/other");
         assert_eq!(
             case.found("writable-executable"),
-            ["`/home/dev/project/target` may be both written and executed, as `/home/dev/project` holds it\n\
+            [
+                "`/home/dev/project/target` may be both written and executed, as `/home/dev/project` holds it\n\
               \"/home/dev/project\" -- executable\n\
-              root \"/home/dev/project/target\" read-write -- writable"]
+              root \"/home/dev/project/target\" read-write -- writable"
+            ]
         );
         case.deny("/home/dev/project/target");
         assert!(case.found("writable-executable").is_empty(), "what is denied neither runs nor is written");

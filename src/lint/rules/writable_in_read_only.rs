@@ -1,3 +1,4 @@
+use super::read_only_in_writable::below_outer;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::places::{PlacedRoot, Roots};
@@ -52,6 +53,7 @@ rule! {
     name: "writable-in-read-only",
     severity: Warning,
     confidence: Likely,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -65,12 +67,16 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let role = if is_protection { "read-only inside a writable root" } else { "read-only, and holds it" };
-        findings.push(
+        let finding =
             INFO.finding(format!("`{}` stays writable inside the read-only root `{}`", inner.path(), outer.path()))
                 .at(inner.statement.span, "writable: the longest root decides")
                 .at(outer.statement.span, role)
-                .help("move what must be written out of the read-only tree, or write the inner root so that it begins with the outer one"),
-        );
+                .help("move what must be written out of the read-only tree, or write the inner root so that it begins with the outer one");
+        // What is protected is not made plainer by another spelling.
+        findings.push(match below_outer(context, inner, outer).filter(|_| !is_protection) {
+            Some(edit) => finding.fix("write it below the outer one", vec![edit], false),
+            None => finding,
+        });
     }
 }
 

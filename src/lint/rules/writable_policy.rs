@@ -1,6 +1,7 @@
 use crate::finding::Finding;
 use crate::host::resolve;
 use crate::lint::Context;
+use crate::lint::edits::remove;
 use crate::lint::places::Roots;
 use crate::plan::{Decider, Operation};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -53,6 +54,7 @@ rule! {
     name: "writable-policy",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     allowable: true,
     check: check,
 }
@@ -87,7 +89,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let root = decider.decide(Operation::Write, path).rule.and_then(|rule| rule.origin.span);
         let mut finding = INFO.finding(format!("`{path}` may be written by the command that it restrains"));
         if let Some(unguard) = lifted {
-            finding = finding.at(unguard.span, "lifts the guard that kept it");
+            finding = finding.at(unguard.span, "lifts the guard that kept it").fix(
+                "remove the statement",
+                remove(context.sources, unguard.span),
+                false,
+            );
         }
         if let Some(span) = root {
             finding = finding.at(span, "writable through this");

@@ -64,6 +64,8 @@ impl Case {
                 tools: Vec::new(),
                 optional_tools: Vec::new(),
                 tool_paths: Vec::new(),
+                groups: Vec::new(),
+                repeated: Vec::new(),
                 env: Vec::new(),
                 limits: BTreeMap::new(),
                 working_directory: None,

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 
 /// How the passing on of a body ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(in crate::network) enum Sent {
     Whole,
     /// The client ended in the midst of it.
     Short,
@@ -20,7 +20,12 @@ pub(super) enum Sent {
 }
 
 /// Passes on a body, and counts its bytes as they are written.
-pub(super) fn send(client: &mut Incoming<'_>, body: Body, server: &TcpStream, count: &mut u64) -> Sent {
+pub(in crate::network) fn send(
+    client: &mut Incoming<'_>,
+    body: Body,
+    server: &TcpStream,
+    count: &mut u64,
+) -> Sent {
     let mut left = match body {
         Body::None => 0,
         Body::Length(length) => length,
@@ -91,7 +96,7 @@ enum Place {
 
 /// Reads a chunked body and writes it anew: the chunks and the trailer, without extensions.
 #[derive(Debug, Default)]
-pub(super) struct Chunks {
+pub(in crate::network) struct Chunks {
     place: Place,
     line: Vec<u8>,
     /// Bytes of the trailer.
@@ -182,7 +187,8 @@ impl Chunks {
         let (name, value) = field(line).map_err(|_| "a trailer that cannot be read")?;
         // What frames or routes a message stands in its head (RFC 9110, 6.5.1).
         const HEAD: [&str; 5] = ["connection", "content-length", "host", "transfer-encoding", "upgrade"];
-        if HEAD.contains(&name.as_str()) || name.starts_with("proxy-") {
+        let lower = name.to_ascii_lowercase();
+        if HEAD.contains(&lower.as_str()) || lower.starts_with("proxy-") {
             return Err("a trailer that belongs in the head");
         }
         for piece in [name.as_bytes(), b": ", &value, b"\r\n"] {

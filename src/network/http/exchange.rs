@@ -186,7 +186,7 @@ fn closing(head: &[u8]) -> Vec<u8> {
     for line in head.split_inclusive(|byte| *byte == b'\n') {
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
         if line == b"\r\n" {
-            said.extend_from_slice(b"connection: close\r\n");
+            said.extend_from_slice(b"Connection: close\r\n");
         }
         if !name.eq_ignore_ascii_case(b"connection") && !name.eq_ignore_ascii_case(b"keep-alive") {
             said.extend_from_slice(line);
@@ -218,6 +218,6 @@ mod tests {
     #[test]
     fn a_response_without_another_protocol_ends_its_connection() {
         let head = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\nA: b\r\n\r\n";
-        assert_eq!(closing(head), b"HTTP/1.1 200 OK\r\nA: b\r\nconnection: close\r\n\r\n");
+        assert_eq!(closing(head), b"HTTP/1.1 200 OK\r\nA: b\r\nConnection: close\r\n\r\n");
     }
 }

@@ -37,7 +37,7 @@ pub(in crate::network) struct Head {
     pub method: String,
     pub target: Vec<u8>,
     pub version: Version,
-    /// Names in lower case, values without the space around them.
+    /// Names as they are written, values without the space around them.
     pub fields: Vec<(String, Vec<u8>)>,
     pub body: Body,
 }
@@ -102,7 +102,7 @@ impl Head {
         Ok(head)
     }
 
-    /// The values of a field, by its name in lower case.
+    /// The values of a field, however its name is written.
     pub fn all<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         all(&self.fields, name)
     }
@@ -113,7 +113,7 @@ impl Head {
 }
 
 fn all<'f>(fields: &'f [(String, Vec<u8>)], name: &str) -> impl Iterator<Item = &'f [u8]> {
-    fields.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_slice())
+    fields.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_slice())
 }
 
 fn request_line(line: &[u8]) -> Result<(String, Vec<u8>, Version), Reason> {
@@ -137,7 +137,7 @@ fn request_line(line: &[u8]) -> Result<(String, Vec<u8>, Version), Reason> {
     Ok((String::from_utf8_lossy(method).into_owned(), target.to_vec(), version))
 }
 
-/// A line of the head or of the trailer: the name in lower case, and the value.
+/// A line of the head or of the trailer: the name and the value.
 pub(super) fn field(line: &[u8]) -> Result<(String, Vec<u8>), Reason> {
     if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
         return Err(Reason::BadRequest("a line that goes on with the one before"));
@@ -153,7 +153,7 @@ pub(super) fn field(line: &[u8]) -> Result<(String, Vec<u8>), Reason> {
     if !value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~' | 0x80..)) {
         return Err(Reason::BadRequest("a field with other characters than a value has"));
     }
-    Ok((String::from_utf8_lossy(name).to_ascii_lowercase(), trim(value).to_vec()))
+    Ok((String::from_utf8_lossy(name).into_owned(), trim(value).to_vec()))
 }
 
 /// Without spaces and tabs around it, and nothing else (RFC 9110, 5.6.3).

@@ -1,7 +1,7 @@
 //! In: what an HTTP client says to its proxy. Out: a tunnel, or one request made anew from what was understood of it, and its response.
 
 pub(super) mod answer;
-mod body;
+pub(super) mod body;
 pub(super) mod exchange;
 pub(super) mod head;
 mod rebuild;

@@ -33,27 +33,27 @@ pub(super) fn rebuild(head: &Head, target: &Target, path: &[u8]) -> Rebuilt {
     let host = if target.port == 80 { target.host.to_string() } else { target.to_string() };
     let mut bytes = head.method.clone().into_bytes();
     let mut add = |pieces: &[&[u8]]| pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
-    add(&[b" ", path, b" ", version.as_bytes(), b"\r\nhost: ", host.as_bytes(), b"\r\n"]);
+    add(&[b" ", path, b" ", version.as_bytes(), b"\r\nHost: ", host.as_bytes(), b"\r\n"]);
 
     let named = connection_options(head);
     for (name, value) in &head.fields {
-        let kept = !OURS.contains(&name.as_str()) && !name.starts_with("proxy-") && !named.contains(name);
-        if kept {
+        let lower = name.to_ascii_lowercase();
+        if !OURS.contains(&lower.as_str()) && !lower.starts_with("proxy-") && !named.contains(&lower) {
             add(&[name.as_bytes(), b": ", value, b"\r\n"]);
         }
     }
     match head.body {
         Body::None => {}
-        Body::Length(length) => add(&[b"content-length: ", length.to_string().as_bytes(), b"\r\n"]),
-        Body::Chunked => add(&[b"transfer-encoding: chunked\r\n"]),
+        Body::Length(length) => add(&[b"Content-Length: ", length.to_string().as_bytes(), b"\r\n"]),
+        Body::Chunked => add(&[b"Transfer-Encoding: chunked\r\n"]),
     }
     // A client of HTTP/1.0 expects nothing (RFC 9110, 10.1.1).
     if head.version == Version::One && head.all("expect").next().is_some() {
-        add(&[b"expect: 100-continue\r\n"]);
+        add(&[b"Expect: 100-continue\r\n"]);
     }
     match upgrade {
-        Some(protocol) => add(&[b"connection: Upgrade\r\nupgrade: ", protocol, b"\r\n\r\n"]),
-        None => add(&[b"connection: close\r\n\r\n"]),
+        Some(protocol) => add(&[b"Connection: Upgrade\r\nUpgrade: ", protocol, b"\r\n\r\n"]),
+        None => add(&[b"Connection: close\r\n\r\n"]),
     }
     Rebuilt { bytes, upgrade: upgrade.is_some() }
 }

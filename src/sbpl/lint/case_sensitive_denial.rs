@@ -37,6 +37,7 @@ sb_rule! {
     name: "case-sensitive-denial",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     check: check,
 }
 

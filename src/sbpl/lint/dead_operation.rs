@@ -34,6 +34,7 @@ sb_rule! {
     name: "dead-operation",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -52,6 +52,7 @@ sb_rule! {
     name: "dead-path",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -7,6 +7,7 @@ macro_rules! sb_rule {
         name: $name:literal,
         severity: $severity:ident,
         confidence: $confidence:ident,
+        fix: $fix:ident,
         check: $function:ident $(,)?
     ) => {
         $(#[doc = $line])+
@@ -16,6 +17,7 @@ macro_rules! sb_rule {
             name: $name,
             severity: $crate::finding::Severity::$severity,
             confidence: $crate::finding::Confidence::$confidence,
+            fix: $crate::finding::Offers::$fix,
             allowable: false,
             documentation: concat!($($line, "\n"),+),
         };

@@ -36,6 +36,7 @@ sb_rule! {
     name: "doubled-backslash",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     check: check,
 }
 

@@ -36,6 +36,7 @@ sb_rule! {
     name: "inapplicable-filter",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

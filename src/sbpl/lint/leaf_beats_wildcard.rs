@@ -40,6 +40,7 @@ sb_rule! {
     name: "leaf-beats-wildcard",
     severity: Error,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

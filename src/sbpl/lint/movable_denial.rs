@@ -43,6 +43,7 @@ sb_rule! {
     name: "movable-denial",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     check: check,
 }
 

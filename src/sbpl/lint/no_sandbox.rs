@@ -34,6 +34,7 @@ sb_rule! {
     name: "no-sandbox",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -44,6 +44,7 @@ sb_rule! {
     name: "open-operations",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

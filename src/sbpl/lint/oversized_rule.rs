@@ -36,6 +36,7 @@ sb_rule! {
     name: "oversized-rule",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -34,6 +34,7 @@ sb_rule! {
     name: "quote-in-raw-text",
     severity: Error,
     confidence: Likely,
+    fix: None,
     check: check,
 }
 

@@ -37,6 +37,7 @@ sb_rule! {
     name: "remote-host",
     severity: Error,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

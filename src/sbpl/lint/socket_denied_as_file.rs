@@ -39,6 +39,7 @@ sb_rule! {
     name: "socket-denied-as-file",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -38,6 +38,7 @@ sb_rule! {
     name: "unfiltered-override",
     severity: Warning,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

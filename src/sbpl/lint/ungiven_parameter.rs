@@ -37,6 +37,7 @@ sb_rule! {
     name: "ungiven-parameter",
     severity: Note,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -42,6 +42,7 @@ sb_rule! {
     name: "unknown-name",
     severity: Error,
     confidence: Certain,
+    fix: Unsafe,
     check: check,
 }
 

@@ -33,6 +33,7 @@ sb_rule! {
     name: "unread-import",
     severity: Note,
     confidence: Certain,
+    fix: None,
     check: check,
 }
 

@@ -38,6 +38,7 @@ sb_rule! {
     name: "unread-root",
     severity: Warning,
     confidence: Likely,
+    fix: None,
     check: check,
 }
 

@@ -42,6 +42,7 @@ sb_rule! {
     name: "unverified-regex",
     severity: Warning,
     confidence: Possible,
+    fix: None,
     check: check,
 }
 
