@@ -55,12 +55,15 @@ pub fn serve_within(stream: TcpStream, arrival: Arrival, gate: &dyn Gate, times:
                 Err(Halt::Lost) => {}
             }
         }
-        Arrival::Captured(target) => match gate.open(Via::Capture, &target) {
-            Ok(opened) => talk.carry(&mut client, Via::Capture, &target, &opened, |client, passed| {
-                tunnel::carry(client, &target, &opened.stream, times, passed);
-            }),
-            Err(_) => reset(&stream),
-        },
+        Arrival::Captured(target) => {
+            let target = gate.meant(target);
+            match gate.open(Via::Capture, &target) {
+                Ok(opened) => talk.carry(&mut client, Via::Capture, &target, &opened, |client, passed| {
+                    tunnel::carry(client, &target, &opened.stream, times, passed);
+                }),
+                Err(_) => reset(&stream),
+            }
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 //! asks nobody, so that what a command puts into a name goes nowhere.
 
 use super::gate::Keeper;
-use super::names::Names;
 use super::{Gate, Reason, Refused, Via};
 use crate::plan::hosts::could_admit;
 use crate::policy::host::{Host, Target};
@@ -30,7 +29,7 @@ enum Code {
 }
 
 /// The answer to a message, or `None` where it is no question that can be answered at all.
-pub fn answer(message: &[u8], keeper: &Keeper, names: &Names) -> Option<Vec<u8>> {
+pub fn answer(message: &[u8], keeper: &Keeper) -> Option<Vec<u8>> {
     let header = message.get(..HEADER)?;
     let word = |at: usize| Some(u16::from_be_bytes([*header.get(at)?, *header.get(at + 1)?]));
     let flags = word(2)?;
@@ -69,7 +68,7 @@ pub fn answer(message: &[u8], keeper: &Keeper, names: &Names) -> Option<Vec<u8>>
     if class != INTERNET {
         return reply(Code::NotImplemented, asked, &[]);
     }
-    let data: Vec<(u16, Vec<u8>)> = match look_up(&name, keeper, names) {
+    let data: Vec<(u16, Vec<u8>)> = match look_up(&name, keeper) {
         Err(code) => return reply(code, asked, &[]),
         Ok(None) => match kind {
             A => vec![(A, vec![127, 0, 0, 1])],
@@ -84,7 +83,7 @@ pub fn answer(message: &[u8], keeper: &Keeper, names: &Names) -> Option<Vec<u8>>
 }
 
 /// The address that stands for a name; `None` for the sandbox itself.
-fn look_up(name: &str, keeper: &Keeper, names: &Names) -> Result<Option<Ipv4Addr>, Code> {
+fn look_up(name: &str, keeper: &Keeper) -> Result<Option<Ipv4Addr>, Code> {
     let host = Host::parse(name).map_err(|_| Code::NameError)?;
     if host.is_localhost() {
         return Ok(None);
@@ -96,7 +95,7 @@ fn look_up(name: &str, keeper: &Keeper, names: &Names) -> Result<Option<Ipv4Addr
         keeper.refused(Via::Capture, &Refused { reason: Reason::NotAllowed, target: Some(target), line });
         return Err(Code::NameError);
     }
-    names.address(name).map(Some).ok_or(Code::ServerFailure)
+    keeper.names().address(name).map(Some).ok_or(Code::ServerFailure)
 }
 
 /// The one question of a message: its name as text, its kind and class, and where it ends. Names in questions are not compressed.

@@ -2,6 +2,7 @@
 //! that were judged, never to what a second look-up says.
 
 use super::dial::{self, Unanswered};
+use super::names::Names;
 use super::record::Record;
 use super::{Closed, Gate, Opened, Reason, Refused, Via};
 use crate::plan::hosts::{DEFAULT_PORT, admit};
@@ -15,16 +16,22 @@ use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 #[derive(Debug)]
 pub struct Keeper {
     rules: Vec<NetworkRule>,
+    /// The addresses that stand for names inside.
+    names: Names,
     record: Record,
 }
 
 impl Keeper {
     pub fn new(rules: Vec<NetworkRule>, record: Record) -> Self {
-        Self { rules, record }
+        Self { rules, names: Names::default(), record }
     }
 
     pub fn rules(&self) -> &[NetworkRule] {
         &self.rules
+    }
+
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     pub fn record(&self) -> &Record {
@@ -82,6 +89,10 @@ pub fn allowance(target: &Target) -> String {
 }
 
 impl Gate for Keeper {
+    fn meant(&self, target: Target) -> Target {
+        self.names.meant(target)
+    }
+
     fn open(&self, via: Via, target: &Target) -> Result<Opened, Refused> {
         let opened = self.addresses(target).and_then(|addresses| {
             dial::any(&addresses, target.port).map_err(|error| match error {

@@ -3,14 +3,13 @@
 use super::connection::{Arrival, serve};
 use super::dns;
 use super::gate::Keeper;
-use super::names::Names;
 use super::{Gate, Reason, Refused, Via};
 use crate::policy::host::{Host, Target};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -38,7 +37,6 @@ pub struct Doors {
 /// # Errors
 /// What keeps it from waiting for connections.
 pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Result<()> {
-    let names = Arc::new(Names::default());
     let open = Arc::new(AtomicUsize::new(0));
     let Doors { proxy, captures, names: questions } = doors;
     for listener in captures.iter().chain([&proxy]) {
@@ -46,8 +44,8 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
         listener.set_nonblocking(true)?;
     }
     if let Some(questions) = questions {
-        let (keeper, names) = (Arc::clone(keeper), Arc::clone(&names));
-        let asked = move || answer(&questions, &keeper, &names);
+        let keeper = Arc::clone(keeper);
+        let asked = move || answer(&questions, &keeper);
         std::thread::Builder::new().stack_size(STACK).spawn(asked)?;
     }
     let listeners: Vec<&TcpListener> = captures.iter().chain([&proxy]).collect();
@@ -67,7 +65,7 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
         for (listener, _) in listeners.iter().zip(ready).filter(|(_, ready)| *ready) {
             let is_proxy = std::ptr::eq(*listener, &raw const proxy);
             match listener.accept() {
-                Ok((stream, _)) => admit(stream, is_proxy, keeper, &names, &open),
+                Ok((stream, _)) => admit(stream, is_proxy, keeper, &open),
                 // No descriptor is left: those that are open end some time.
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                     std::thread::sleep(Duration::from_millis(10));
@@ -93,14 +91,14 @@ impl Drop for Place {
     }
 }
 
-fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, names: &Names, open: &Arc<AtomicUsize>) {
+fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, open: &Arc<AtomicUsize>) {
     let via = if is_proxy { Via::Connect } else { Via::Capture };
     let taken = open.fetch_add(1, Ordering::AcqRel);
     let place = Place(Arc::clone(open));
     if taken >= MOST {
         return keeper.refused(via, &Refused::unread(Reason::TooMany));
     }
-    let arrival = if is_proxy { Some(Arrival::Proxy) } else { captured(&stream, names) };
+    let arrival = if is_proxy { Some(Arrival::Proxy) } else { captured(&stream) };
     let Some(arrival) = arrival else {
         return keeper.refused(via, &Refused::unread(Reason::BadHost));
     };
@@ -116,23 +114,19 @@ fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, names: &Names,
     }
 }
 
-/// What a captured connection was meant for: the name that its address stands for, else the address.
-fn captured(stream: &TcpStream, names: &Names) -> Option<Arrival> {
+/// What a captured connection was meant for: the address that it was made to, whatever that stands for.
+fn captured(stream: &TcpStream) -> Option<Arrival> {
     let meant: SocketAddr = stream.local_addr().ok()?;
-    let host = match meant.ip().to_canonical() {
-        IpAddr::V4(address) if Names::holds(address) => Host::parse(&names.name(address)?).ok()?,
-        address => Host::address(address),
-    };
-    Some(Arrival::Captured(Target::new(host, meant.port())))
+    Some(Arrival::Captured(Target::new(Host::address(meant.ip()), meant.port())))
 }
 
-fn answer(questions: &UdpSocket, keeper: &Keeper, names: &Names) {
+fn answer(questions: &UdpSocket, keeper: &Keeper) {
     let mut message = [0; dns::LARGEST];
     loop {
         match questions.recv_from(&mut message) {
             Ok((length, from)) => {
                 let asked = message.get(..length).unwrap_or_default();
-                if let Some(reply) = dns::answer(asked, keeper, names) {
+                if let Some(reply) = dns::answer(asked, keeper) {
                     let _ = questions.send_to(&reply, from);
                 }
             }

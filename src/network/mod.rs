@@ -141,6 +141,11 @@ pub struct Closed {
 
 /// Who decides about hosts, and keeps the record of it.
 pub trait Gate: Sync {
+    /// What is meant by an address that stands for a name inside; anything else means itself.
+    fn meant(&self, target: Target) -> Target {
+        target
+    }
+
     /// Admits a target by its name, and only then resolves it, judges its addresses and connects to one of them.
     ///
     /// # Errors

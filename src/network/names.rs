@@ -1,8 +1,9 @@
 //! Addresses that stand for names inside a sandbox: whoever connects to one asks for its name. They are of a range that no network routes
 //! (RFC 2544), and nothing is looked up to give one.
 
+use crate::policy::host::{Host, Target};
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, PoisonError};
 
 /// 198.18.0.0/15; the first address is not given.
@@ -40,8 +41,17 @@ impl Names {
         table.names.get(usize::try_from(number).ok()?).cloned()
     }
 
+    /// What is meant by a target: the name, where its address stands for one.
+    pub fn meant(&self, target: Target) -> Target {
+        let name = match target.host {
+            Host::Address(IpAddr::V4(address)) if Self::holds(address) => self.name(address),
+            _ => None,
+        };
+        name.map_or_else(|| target.clone(), |name| Target::new(Host::Name(name), target.port))
+    }
+
     /// Whether an address is of the range, given or not.
-    pub fn holds(address: Ipv4Addr) -> bool {
+    fn holds(address: Ipv4Addr) -> bool {
         matches!(address.octets(), [198, 18 | 19, ..])
     }
 }

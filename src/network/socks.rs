@@ -28,7 +28,7 @@ type Fault = (Reason, Option<Reply>);
 /// Serves a client that speaks SOCKS 5 to its proxy.
 pub(super) fn serve(client: &mut Incoming<'_>, until: Instant, talk: &Conversation<'_>) {
     let target = match greeting(client, until).and_then(|()| request(client, until)) {
-        Ok(target) => target,
+        Ok(target) => talk.gate.meant(target),
         Err((reason, reply)) => {
             talk.gate.refused(Via::Socks, &Refused::unread(reason));
             return refuse(client, talk, reply);

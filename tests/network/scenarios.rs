@@ -83,11 +83,11 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "what two programs read differently is refused by every way",
         run: |world| {
-            world.compiled("only { allow \"good.com\"; allow \"good.com:80\"; allow \"*.good.com:80\" }");
+            world.compiled("only { allow \"good.com\"; allow \"good.com:80\" }");
             for host in HOSTILE {
                 for (way, port) in WAYS.into_iter().flat_map(|way| [(way, "443"), (way, "80")]) {
-                    // `*.good.com:80` is stated.
-                    if host.ends_with(".good.com") && !host.contains('\\') && port == "80" {
+                    // A question mark ends the host of a URL, and what is asked of `good.com` then is admitted.
+                    if way == "http" && host.contains('?') {
                         continue;
                     }
                     let out = world.answer(&[way, host, port, "hi"]);
@@ -215,7 +215,7 @@ pub const SCENARIOS: &[Scenario] = &[
             // What the walls of `network all` let through, so that the above says something.
             world.compiled("all");
             assert_eq!(world.answer(&["capture", "93.184.216.34", "7777", "x"]), "x<end>");
-            assert!(!world.answer(&["udp", "9.9.9.9:53", "12345678901234567890\\0"]).is_empty());
+            assert_eq!(world.answer(&["resolve", "good.com"]), "93.184.216.34");
         },
     },
     Scenario {

@@ -130,13 +130,17 @@ fn beyond(top: &Utf8Path) -> rustix::process::Pid {
         panic!("{path} never came");
     };
     let Some(pid) = raw::fork() else {
-        set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
-        raw::unshare(libc::CLONE_NEWNET).unwrap();
-        fs::write(&there, "").unwrap();
-        wait(&top.join("laid"));
-        lay::up(lay::FAR);
-        lay::answer_for_everybody();
-        world::serve(book.as_std_path(), ready.as_std_path())
+        // Whatever happens here, the directory is not this process's to remove.
+        let _ = std::panic::catch_unwind(|| {
+            set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
+            raw::unshare(libc::CLONE_NEWNET).unwrap();
+            fs::write(&there, "").unwrap();
+            wait(&top.join("laid"));
+            lay::up(lay::FAR);
+            lay::answer_for_everybody();
+            world::serve(book.as_std_path(), ready.as_std_path())
+        });
+        std::process::exit(1);
     };
     wait(&there);
     lay::cable(u32::try_from(pid.as_raw_pid()).unwrap());

@@ -54,7 +54,8 @@ impl Book {
 pub fn serve(book: &Path, ready: &Path) -> ! {
     let file = OpenOptions::new().append(true).create(true).open(book).unwrap();
     let book = Book(Arc::new(Mutex::new(file)));
-    let names = UdpSocket::bind("0.0.0.0:53").unwrap();
+    // At its own address: an answer from another one is none.
+    let names = UdpSocket::bind((NAMES, 53)).unwrap();
     for port in ECHO.into_iter().chain(HTTP).chain([BANNER, SILENT, SOURCE]) {
         let listener = TcpListener::bind(("0.0.0.0", port)).unwrap();
         let book = book.clone();
@@ -123,6 +124,11 @@ fn answer_names(socket: &UdpSocket, book: &Book) -> ! {
     loop {
         let Ok((length, from)) = socket.recv_from(&mut message) else { continue };
         let message = &message[..length];
+        // Whatever else arrives here is worth a line, and no answer.
+        book.note("udp 53");
+        if length < 17 || message[4..6] != [0, 1] {
+            continue;
+        }
         let mut at = 12;
         let mut name = String::new();
         while message[at] != 0 {

@@ -185,8 +185,19 @@ pub fn limit(limits: &Limits, open_files: Option<u64>) -> Result<(), Failure> {
 const NAME_LOOKUP: [&str; 9] =
     ["/etc", "/usr", "/lib", "/lib32", "/lib64", "/nix/store", "/run", "/var/lib/sss", "/proc/sys/net"];
 
+/// Gives up what a process that runs nothing could still do, outside of every namespace of ours: there the bounding set is not ours to change.
+fn drop_rights() -> Result<(), Failure> {
+    let none = CapabilitySet::empty();
+    clear_ambient_capability_set().at(Stage::Privileges, "ambient set")?;
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .at(Stage::Privileges, "capabilities")?;
+    set_no_new_privs(true).at(Stage::Privileges, "no_new_privs")?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Stage::Privileges, "dumpable")
+}
+
 /// Restricts a process that only carries connections: it reads what looking up a name takes, and writes and runs nothing.
 pub fn restrict_gateway() -> Result<(), Failure> {
+    drop_rights()?;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(ABI::V2))

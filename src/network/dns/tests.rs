@@ -28,8 +28,7 @@ fn asked(labels: &[&[u8]], kind: u16) -> Vec<u8> {
 
 /// The code of an answer, and the data of its records.
 fn answered(message: &[u8]) -> (u8, Vec<Vec<u8>>) {
-    let names = Names::default();
-    let reply = answer(message, &keeper(), &names).unwrap();
+    let reply = answer(message, &keeper()).unwrap();
     assert_eq!(reply[..2], message[..2]);
     assert_ne!(reply[2] & 0x80, 0);
     let records = usize::from(u16::from_be_bytes([reply[6], reply[7]]));
@@ -69,13 +68,13 @@ fn what_could_be_admitted_has_an_address_and_nothing_else_exists() {
 #[test]
 fn what_is_no_question_gets_no_data() {
     let sound = asked(&[b"example", b"com"], A);
-    assert_eq!(answer(&sound[..11], &keeper(), &Names::default()), None);
+    assert_eq!(answer(&sound[..11], &keeper()), None);
     let changed = |at: usize, to: u8| {
         let mut message = sound.clone();
         message[at] = to;
         message
     };
-    assert_eq!(answer(&changed(2, 0x81), &keeper(), &Names::default()), None, "an answer");
+    assert_eq!(answer(&changed(2, 0x81), &keeper()), None, "an answer");
     assert_eq!(answered(&changed(2, 0x28)).0, 4, "an update");
     assert_eq!(answered(&changed(5, 2)).0, 1, "two questions");
     assert_eq!(answered(&changed(12, 0xc0)).0, 1, "a compressed name");
@@ -89,8 +88,7 @@ proptest! {
     fn no_message_is_a_panic_and_no_answer_is_of_another_name(
         message in proptest::collection::vec(any::<u8>(), 0..300)
     ) {
-        let names = Names::default();
-        if let Some(reply) = answer(&message, &keeper(), &names) {
+        if let Some(reply) = answer(&message, &keeper()) {
             prop_assert!(reply.len() <= message.len() + 28);
         }
     }
