@@ -30,6 +30,9 @@ pub struct CommandArgs {
     /// Write a record of the run, as JSON, to a file where the command cannot write
     #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
+    /// Append a line of JSON for each connection of a `network only` command to a file where the command cannot write
+    #[arg(long, value_name = "FILE")]
+    pub network_log: Option<Utf8PathBuf>,
     /// The program and its arguments
     #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
@@ -98,11 +101,12 @@ pub struct Artifact<'a> {
 
 /// Runs a command behind a manifest and says what kept it from starting, if anything did.
 pub fn start(artifact: &Artifact<'_>, command: &Command, report: Report) -> Exit {
-    let report = match report.behind(artifact.manifest, artifact.text) {
+    let mut report = match report.behind(artifact.manifest, artifact.text) {
         Ok(report) => report,
         Err(exit) => return exit,
     };
-    match exec::run(artifact.manifest, artifact.seatbelt, command) {
+    let log = report.take_log();
+    match exec::run(artifact.manifest, artifact.seatbelt, command, log) {
         Ok(outcome) => {
             let code = u8::try_from(outcome.code).unwrap_or(125);
             for note in &outcome.notes {

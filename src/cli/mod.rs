@@ -13,6 +13,7 @@ mod hosts;
 mod init;
 mod input;
 mod known;
+mod network_log;
 mod output;
 mod places;
 mod profiles;

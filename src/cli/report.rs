@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::exec::CommandArgs;
+use super::network_log;
 use super::output::{PRIVATE, fail, write_atomically_in};
 use crate::exec::Outcome;
 use crate::exec::record::{Record, Recorder, writable_by_command};
@@ -11,6 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
 use rustix::io::Errno;
+use std::fs::File;
 use std::io;
 
 const REFUSED: Exit = Exit::Command(125);
@@ -26,6 +28,9 @@ struct Place {
 /// A record in the making, and where it goes, if anywhere.
 pub struct Report {
     place: Option<Place>,
+    /// Where connections are logged.
+    log: Option<Utf8PathBuf>,
+    opened: Option<File>,
     recorder: Recorder,
 }
 
@@ -42,23 +47,18 @@ impl Report {
                 )
             })?),
         };
-        Ok(Self { place, recorder: Recorder::new(&args.command()) })
+        let recorder = Recorder::new(&args.command());
+        Ok(Self { place, log: args.network_log.clone(), opened: None, recorder })
     }
 
     /// Says what it runs behind, which must keep the command away from the record. Removes an older one: if this run is killed, nobody is to
     /// take that for its record.
     pub fn behind(mut self, manifest: &Manifest, text: &str) -> Result<Self, Exit> {
+        if let Some(path) = &self.log {
+            self.opened = Some(log(path, manifest)?);
+        }
         if let Some(Place { path, name, directory }) = &self.place {
-            let mounts = mounts().map_err(|error| {
-                let message =
-                    format!("whether the command could replace the record `{path}` cannot be told: {error}");
-                fail(REFUSED, &message, Some("mount /proc; nothing was run"))
-            })?;
-            if let Some(root) = writable_by_command(manifest, path, &mounts) {
-                let message =
-                    format!("the command could replace the record `{path}`: it may write to `{root}`");
-                return Err(fail(REFUSED, &message, Some("write it elsewhere; nothing was run")));
-            }
+            keep_from_command(manifest, path, "record")?;
             match unlinkat(directory, name.as_str(), AtFlags::empty()) {
                 Err(error) if error != Errno::NOENT => {
                     let message = format!("the older record `{path}` cannot be removed: {error}");
@@ -71,22 +71,57 @@ impl Report {
         Ok(self)
     }
 
+    /// What connections are to be logged to.
+    pub fn take_log(&mut self) -> Option<File> {
+        self.opened.take()
+    }
+
     pub fn ran(self, outcome: &Outcome, exit: Exit) -> Exit {
-        let Self { place, recorder } = self;
+        let Self { place, recorder, .. } = self;
         write(place, || recorder.ran(outcome), exit, true)
     }
 
     /// Says why nothing was run.
     pub fn refused(self, message: &str, help: Option<&str>) -> Exit {
         fail(REFUSED, message, help);
-        let Self { place, recorder } = self;
+        let Self { place, recorder, .. } = self;
         write(place, || recorder.refused(message.to_owned(), help.map(str::to_owned)), REFUSED, false)
     }
 
     /// Nothing was run, which was said already.
     pub fn already_refused(self, message: &str) -> Exit {
-        let Self { place, recorder } = self;
+        let Self { place, recorder, .. } = self;
         write(place, || recorder.refused(message.to_owned(), None), REFUSED, false)
+    }
+}
+
+/// Opens the log of connections, which the command must not be able to change either.
+fn log(path: &Utf8Path, manifest: &Manifest) -> Result<File, Exit> {
+    if let Some(why) = network_log::useless(manifest) {
+        return Err(fail(REFUSED, why, Some("leave out `--network-log`; nothing was run")));
+    }
+    let unusable = |error: io::Error| {
+        let help = "name a file in a directory that you may write to; nothing was run";
+        fail(REFUSED, &format!("connections cannot be logged to `{path}`: {error}"), Some(help))
+    };
+    let place = network_log::place(path).map_err(unusable)?;
+    keep_from_command(manifest, &place, "log")?;
+    network_log::open(&place).map_err(unusable)
+}
+
+/// Refuses a place that the command could change.
+fn keep_from_command(manifest: &Manifest, path: &Utf8Path, what: &str) -> Result<(), Exit> {
+    let mounts = mounts().map_err(|error| {
+        let message =
+            format!("whether the command could replace the {what} `{path}` cannot be told: {error}");
+        fail(REFUSED, &message, Some("mount /proc; nothing was run"))
+    })?;
+    match writable_by_command(manifest, path, &mounts) {
+        Some(root) => {
+            let message = format!("the command could replace the {what} `{path}`: it may write to `{root}`");
+            Err(fail(REFUSED, &message, Some("write it elsewhere; nothing was run")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -32,6 +32,7 @@ use crate::manifest::Manifest;
 use crate::plan::Rule;
 use crate::policy::System;
 use camino::{Utf8Component, Utf8Path};
+use std::fs::File;
 
 /// Where the `.sb` is that goes with a manifest for macOS. Nothing else looks at it.
 #[derive(Debug, Clone, Copy)]
@@ -42,16 +43,22 @@ pub enum Seatbelt<'a> {
     Text(Option<&'a str>),
 }
 
-/// Runs a command behind the walls of a manifest. Standard streams are passed through. The calling process must have one thread.
+/// Runs a command behind the walls of a manifest. Standard streams are passed through. `log`, opened to append, gets a line of JSON for each
+/// connection where the network has only some hosts. The calling process must have one thread.
 ///
 /// # Errors
 /// Where the artifact is not for this machine, the machine has changed, or the kernel cannot give a wall. Nothing was run then.
-pub fn run(manifest: &Manifest, seatbelt: Seatbelt<'_>, command: &Command) -> Result<Outcome, Refusal> {
+pub fn run(
+    manifest: &Manifest,
+    seatbelt: Seatbelt<'_>,
+    command: &Command,
+    log: Option<File>,
+) -> Result<Outcome, Refusal> {
     check_target(manifest)?;
     let rules = rules(manifest)?;
     streams::check()?;
     drift::check(manifest)?;
-    system::run(manifest, seatbelt, command, &rules)
+    system::run(manifest, seatbelt, command, &rules, log)
 }
 
 #[cfg(target_os = "linux")]

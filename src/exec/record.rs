@@ -3,6 +3,7 @@
 use super::{Cause, Command, Ended, Outcome, Refusal, Violation};
 use crate::host::Mount;
 use crate::manifest::Manifest;
+use crate::network::record::Summary;
 use crate::plan::{Decider, Operation, OriginKind, Rule, Spelling, names};
 use crate::policy::{Access, LimitKind, LimitUnit, System};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -38,6 +39,8 @@ pub struct Record {
     /// `null` where the command had the caller's own streams.
     pub output_bytes: Option<u64>,
     pub violations: Vec<ViolationRecord>,
+    /// `null` where the network is off or open as a whole.
+    pub network: Option<Summary>,
     /// What was said on standard error.
     pub messages: Vec<Message>,
 }
@@ -176,10 +179,12 @@ impl Recorder {
             .map(|note| Message { message: note.message.clone(), help: note.help.clone() });
         let messages = messages.collect();
         let output_bytes = seen.output_bytes;
+        let network = seen.network.clone();
         Record {
             usage,
             output_bytes,
             violations,
+            network,
             messages,
             ..self.ended(outcome.code, outcome.cause.into(), reached)
         }
@@ -218,6 +223,7 @@ impl Recorder {
             usage: None,
             output_bytes: None,
             violations: Vec::new(),
+            network: None,
             messages: Vec::new(),
         }
     }

@@ -58,7 +58,7 @@ pub fn up(own: Ipv4Addr) {
 fn index_of_cable() -> u32 {
     let names = std::fs::read_to_string("/proc/net/dev").unwrap();
     let name = ["near", "far"].into_iter().find(|name| names.contains(&format!("{name}:"))).unwrap();
-    rustix::net::netdevice::name_to_index(&socket(), name).unwrap()
+    rustix::net::netdevice::name_to_index(socket(), name).unwrap()
 }
 
 /// The rest of the world is at the other end.

@@ -1,6 +1,6 @@
 //! What must arrive beyond, and what must not, by every way there is.
 
-use crate::suite::{Ran, Scenario, World};
+use crate::suite::{Ran, Scenario};
 use crate::world::{BANNER, SILENT, SOURCE};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -270,6 +270,46 @@ pub const SCENARIOS: &[Scenario] = &[
             let ran = world.ask(&["connect", "evil.com", "8443", ""]);
             assert!(ran.err.contains("refused: `evil.com:8443` (not-allowed)"), "{ran:?}");
             assert!(ran.err.contains("`allow \"evil.com:8443\"`"), "{ran:?}");
+        },
+    },
+    Scenario {
+        name: "every connection is logged, where the command cannot change it",
+        run: |world| {
+            world.compiled("only { allow \"good.com\" }");
+            let (log, report) = (world.path("state/log"), world.path("state/report"));
+            let options = ["--network-log", log.as_str(), "--report", report.as_str()];
+            for host in ["good.com", "evil.com"] {
+                let ran =
+                    Ran::from(world.asking(&options, &["connect", host, "443", "hi"]).output().unwrap());
+                assert_eq!(ran.code, Some(0), "{ran:?}");
+            }
+            let lines: Vec<serde_json::Value> = std::fs::read_to_string(&log)
+                .unwrap()
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            assert_eq!(lines.len(), 2, "{lines:?}");
+            assert_eq!((&lines[0]["ev"], &lines[0]["ip"]), (&"close".into(), &"93.184.216.34".into()));
+            assert_eq!((&lines[1]["ev"], &lines[1]["host"]), (&"deny".into(), &"evil.com".into()));
+            let report: serde_json::Value =
+                serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+            assert_eq!(report["network"]["refused"][0]["line"], "allow \"evil.com\"");
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+            // Nowhere else.
+            let inside = world.path("project/log");
+            let refused = |options: &[&str], saying: &str| {
+                let ran = Ran::from(world.asking(options, &["listen"]).output().unwrap());
+                assert_eq!(ran.code, Some(125), "{ran:?}");
+                assert!(ran.err.contains(saying) && ran.err.contains("nothing was run"), "{ran:?}");
+            };
+            refused(&["--network-log", inside.as_str()], "the command could replace the log");
+            assert!(!inside.exists());
+            std::os::unix::fs::symlink(&inside, world.path("state/link")).unwrap();
+            refused(&["--network-log", world.path("state/link").as_str()], "connections cannot be logged");
+            refused(&["--network-log", world.path("state").as_str()], "connections cannot be logged");
+            world.compiled("off");
+            refused(&["--network-log", log.as_str()], "`network off`");
         },
     },
     Scenario {

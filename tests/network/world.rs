@@ -82,8 +82,7 @@ fn speak(mut stream: TcpStream, book: &Book) {
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
     let mut held: Vec<u8> = Vec::new();
-    loop {
-        let Ok(length) = stream.read(&mut bytes) else { break };
+    while let Ok(length) = stream.read(&mut bytes) {
         if length == 0 {
             break;
         }

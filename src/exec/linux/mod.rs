@@ -48,6 +48,7 @@ use rustix::stdio::{stderr, stdout};
 use rustix::termios::isatty;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 use supervise::{End, Kill, Sandbox};
@@ -70,6 +71,7 @@ pub fn run(
     _: Seatbelt<'_>,
     command: &Command,
     rules: &[Rule],
+    log: Option<File>,
 ) -> Result<Outcome, Refusal> {
     let mut prepared = command.prepare(manifest)?;
     if manifest.network == Network::Only {
@@ -113,7 +115,7 @@ pub fn run(
     super::hardlinks::check(manifest)?;
     super::mounts::check(manifest, rules)?;
     let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
-    let gateway = gateway(manifest)?;
+    let gateway = gateway(manifest, log)?;
     let (gateway, to_gateway) =
         gateway.map_or((None, None), |(gateway, ports, to)| (Some(gateway), Some((to, ports))));
 
@@ -336,7 +338,7 @@ fn kind(path: &Utf8Path, near: &mut Near, held: &HashSet<&str>) -> Result<Kind, 
 }
 
 /// Starts what carries connections, where there are hosts to connect to; with the ports at which they are taken, and what pid 1 is to keep.
-fn gateway(manifest: &Manifest) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, Refusal> {
+fn gateway(manifest: &Manifest, log: Option<File>) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, Refusal> {
     if manifest.network != Network::Only {
         return Ok(None);
     }
@@ -346,7 +348,7 @@ fn gateway(manifest: &Manifest) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, 
         return Err(Refusal::Manifest(format!("it names more than {} ports", doors::MOST_PORTS)));
     }
     let run = format!("{}", std::process::id());
-    let (gateway, to) = Gateway::start(Orders { rules, log: None, run })
+    let (gateway, to) = Gateway::start(Orders { rules, log, run })
         .map_err(Refusal::system("cannot start what carries connections"))?;
     Ok(Some((gateway, ports, to)))
 }

@@ -37,6 +37,7 @@ pub fn run(
     seatbelt: Seatbelt<'_>,
     command: &Command,
     rules: &[Rule],
+    _: Option<std::fs::File>,
 ) -> Result<Outcome, Refusal> {
     let profile = artifact::read(manifest, seatbelt)?;
     let prepared = command.prepare(manifest)?;
