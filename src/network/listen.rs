@@ -121,7 +121,11 @@ fn captured(stream: &TcpStream, names: &Names) -> Option<Arrival> {
     let meant: SocketAddr = stream.local_addr().ok()?;
     let host = match meant.ip().to_canonical() {
         IpAddr::V4(address) if Names::holds(address) => Host::parse(&names.name(address)?).ok()?,
-        address => Host::address(address),
+        address => match Host::address(address) {
+            // By the name that its clients know it by.
+            own if own.is_localhost() => Host::Name("localhost".to_owned()),
+            host => host,
+        },
     };
     Some(Arrival::Captured(Target::new(host, meant.port())))
 }

@@ -41,6 +41,8 @@ pub fn soup() -> impl Strategy<Value = String> {
         "read-write",
         "network",
         "only",
+        "localhost",
+        "5432",
         "off",
         "limits {",
         "time",
@@ -96,6 +98,9 @@ fn statement() -> impl Strategy<Value = String> {
         (name(), quoted())
             .prop_map(|(word, path)| format!("expect {{ {word} {path} allowed; {word} {path} denied\n}}")),
         quoted().prop_map(|host| format!("on linux {{ tool {host} }}")),
+        (quoted(), any::<u16>()).prop_map(|(host, port)| format!(
+            "on linux {{ network only {{ allow {host}; localhost {port}\n}} }}"
+        )),
         Just("# a comment".to_owned()),
         Just(String::new()),
     ]

@@ -62,7 +62,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Some(network) = &context.policy.network else { return };
     findings.push(
         INFO.finding("the network is open, and no limit of time ends it")
-            .at(network.span, "for as long as a command likes")
+            .at(context.policy.in_profile(network.span), "for as long as a command likes")
             .help("state `limits { time 10m }`, or `use \"std/command\"`"),
     );
 }
