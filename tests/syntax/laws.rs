@@ -98,9 +98,6 @@ fn statement() -> impl Strategy<Value = String> {
         (name(), quoted())
             .prop_map(|(word, path)| format!("expect {{ {word} {path} allowed; {word} {path} denied\n}}")),
         quoted().prop_map(|host| format!("on linux {{ tool {host} }}")),
-        (quoted(), any::<u16>()).prop_map(|(host, port)| format!(
-            "on linux {{ network only {{ allow {host}; localhost {port}\n}} }}"
-        )),
         Just("# a comment".to_owned()),
         Just(String::new()),
     ]

@@ -163,7 +163,12 @@ fn entries_of_blocks() {
     mistake("network only { allow x.com }", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
     mistake("network only { localhost }", "expected a port after `localhost`", "localhost", "");
     mistake("network only { localhost \"80\" }", "expected a port, found `\"80\"`", "\"80\"", "");
-    mistake("network only { localhost 80 81 }", "unexpected `81`", "81", "one port a line");
+    mistake(
+        "network only { localhost 80 81 }",
+        "unexpected `81` after the end of the statement",
+        "81",
+        "one port a line",
+    );
     mistake("network only { localhost :80 }", "expected a port, found `:80`", ":80", "");
     mistake(
         "network only { loopback 80 }",

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fstat, 
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
@@ -37,6 +37,16 @@ pub fn drop_privileges() -> Result<(), Failure> {
             removed => removed.at(Stage::Privileges, "bounding set")?,
         }
     }
+    drop_capabilities()
+}
+
+/// The same outside of the sandbox, where an ordinary user has no capability, and may not bound what `no_new_privs` keeps it from gaining.
+pub fn drop_own_privileges() -> Result<(), Failure> {
+    let held = capabilities(None).at(Stage::Privileges, "capabilities")?;
+    if held.effective.contains(CapabilitySet::SETPCAP) { drop_privileges() } else { drop_capabilities() }
+}
+
+fn drop_capabilities() -> Result<(), Failure> {
     clear_ambient_capability_set().at(Stage::Privileges, "ambient set")?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })

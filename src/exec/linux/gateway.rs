@@ -1,7 +1,7 @@
 //! The process that carries a sandbox's connections: outside of its walls, and behind walls of its own, since it reads what strangers send.
 //! It has no right to write or run anything; it reads what looking up a name takes.
 
-use super::confine::{self, drop_privileges};
+use super::confine;
 use super::doors;
 use super::report::{Failure, pipe};
 use crate::network::gate::Keeper;
@@ -115,7 +115,7 @@ fn serve(orders: Orders, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
     }
     let Some(doors) = doors::receive(inside)? else { return Ok(()) };
     let failed = |failure: Failure| io::Error::from_raw_os_error(failure.errno);
-    drop_privileges().map_err(failed)?;
+    confine::drop_own_privileges().map_err(failed)?;
     confine::restrict_gateway().map_err(failed)?;
     confine::filter_gateway().map_err(failed)?;
     let keeper = Arc::new(Keeper::new(orders.rules, Record::new(orders.log, orders.run)));

@@ -38,13 +38,13 @@ rule! {
     /// }
     /// ```
     ///
-    /// Looks alike and is fine: it says that the name is not meant, by denying it.
+    /// Looks alike and is fine: the name is open on the port of the pattern.
     ///
     /// ```palisade fine
     /// edition 1
     /// profile "fine" {
     ///     root "$workspace" read-only
-    ///     network only { allow "*.pythonhosted.org"; deny "pythonhosted.org" }
+    ///     network only { allow "registry.example.com:8443"; allow "*.registry.example.com:8443" }
     ///     limits { time 10m }
     /// }
     /// ```
@@ -52,7 +52,7 @@ rule! {
     /// ## What to do
     ///
     /// Allow the name too, or name the hosts that are meant in place of the pattern. Where the pattern is right as it is,
-    /// deny the name.
+    /// allow this.
     name: "missing-apex",
     severity: Note,
     confidence: Possible,
@@ -82,7 +82,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             INFO.finding(format!("`{}` does not allow `{apex}`", written(rule)))
                 .at(rule.span, "the names below, and not the name itself")
-                .help(format!("add `allow \"{apex}\"`, or `deny \"{apex}\"` where it is not meant")),
+                .help(format!("add `allow \"{apex}\"` where it is meant too")),
         );
     }
 }
