@@ -246,6 +246,18 @@ fn not_yet(policy: &Policy, system: System) -> Option<Finding> {
     let refuse = |what: &str, help: &str| {
         Finding::new("not-yet-compiled", Severity::Error, what.to_owned()).help(help.to_owned())
     };
+    if let (Network::Only(rules), System::Macos) = (policy.network(), system)
+        && let Some(rule) = rules.iter().find(|rule| rule.is_localhost())
+    {
+        let port = rule.pattern.port.unwrap_or_default();
+        let finding = refuse(
+            &format!(
+                "`localhost {port}` cannot be compiled for macOS yet: no wall of this version opens one port there"
+            ),
+            "state it in `on linux { … }`, or leave it out",
+        );
+        return Some(finding.at(rule.span, "stated here"));
+    }
     if let (Network::Only(_), Some(network), System::Macos) = (policy.network(), &policy.network, system) {
         let finding = refuse(
             "`network only` cannot be compiled for macOS yet: no wall of this version holds a list of hosts there",

@@ -348,19 +348,36 @@ fn a_path_cannot_break_out_of_its_string_or_its_comment() {
 }
 
 #[test]
-fn what_no_wall_of_this_version_holds_is_refused() {
-    for (host, statement, said) in [
-        (examples(), "network only { allow \"example.com\" }", "`network only` cannot be compiled yet"),
-        (mac(), "network only { allow \"example.com\" }", "`network only` cannot be compiled yet"),
-    ] {
-        let statements = format!("root \"$workspace\" read-only\n{statement}");
-        let walked = walk_text(&host, &profile(&statements), "case.palisade", None);
-        let refused =
-            pipeline::compile(&walked.sources, walked.bound(), &host, "case.sb").unwrap().unwrap_err();
-        assert!(refused.message.contains(said), "{}", refused.message);
-        assert_eq!(walked.sources.line_column(refused.span().unwrap()).line, 4);
-        assert!(refused.help.is_some());
+fn ports_of_this_machine_stand_apart_from_hosts_whatever_their_order() {
+    let lines = ["localhost 5432", "allow \"example.com\"", "localhost 80", "deny \"localhost:81\""];
+    let compile = |lines: &[&str]| {
+        let statements = format!("root \"$workspace\" read-only\nnetwork only {{ {} }}", lines.join("; "));
+        let walked = walk_text(&examples(), &profile(&statements), "case.palisade", None);
+        let artifact = pipeline::compile(&walked.sources, walked.bound(), &examples(), "case.sb");
+        palisade::manifest::read(&artifact.unwrap().unwrap().manifest).unwrap()
+    };
+    let mut reversed = lines;
+    reversed.reverse();
+    for lines in [lines, reversed] {
+        let manifest = compile(&lines);
+        assert_eq!(manifest.localhost, [80, 5432]);
+        let hosts: Vec<_> = manifest.hosts.iter().map(|rule| (rule.allow, rule.host.as_str())).collect();
+        assert_eq!(hosts, [(true, "example.com:443"), (false, "localhost:81")]);
     }
+}
+
+#[test]
+fn what_no_wall_of_this_version_holds_is_refused() {
+    let statements = "root \"$workspace\" read-only\nnetwork only { localhost 5432 }";
+    let walked = walk_text(&mac(), &profile(statements), "case.palisade", None);
+    let refused = pipeline::compile(&walked.sources, walked.bound(), &mac(), "case.sb").unwrap().unwrap_err();
+    assert!(
+        refused.message.contains("`localhost 5432` cannot be compiled for macOS yet"),
+        "{}",
+        refused.message
+    );
+    assert_eq!(walked.sources.line_column(refused.span().unwrap()).line, 4);
+    assert!(refused.help.is_some());
     assert_eq!(mac().system(), palisade::policy::System::Macos);
 }
 

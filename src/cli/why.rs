@@ -7,10 +7,12 @@ use super::profiles::read_profile;
 use super::settings::{ConfigArgs, Unusable};
 use crate::bind::subject;
 use crate::finding::{Finding, Severity};
+use crate::network::{Reason, gate};
 use crate::pipeline::{self, Bound};
 use crate::plan::question::Question;
 use crate::plan::{Operation, OriginKind, hosts};
-use crate::policy::System;
+use crate::policy::host::{Host, Target};
+use crate::policy::{Network, NetworkRule, System};
 use crate::report;
 use crate::resolve::LiveLoader;
 use crate::source::{Sources, Span};
@@ -143,15 +145,67 @@ fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
 fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Exit {
     let decision = hosts::decide(&bound.plan.network, &args.subject);
     let network = bound.policy.network.as_ref();
-    let reason = match (decision.rule, network) {
-        (Some(_), _) => "a pattern of `network`",
-        (None, Some(_)) => "`network`",
-        (None, None) => "nothing states `network`, and what is not granted is denied",
-    };
     let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
-    print(&verdict(decision.allowed, &args.operation, &args.subject));
-    print(&format!("  by: {reason}\n{}", snippet(sources, span, decision.allowed)));
+    let mut text = verdict(decision.allowed, &args.operation, &args.subject);
+    for reason in host_reasons(bound, &decision, &args.subject) {
+        text.push_str(&line(&format!("  {reason}")));
+    }
+    text.push_str(&snippet(sources, span, decision.allowed));
+    print(&text);
     exit(decision.allowed)
+}
+
+/// Why a host is allowed or denied, and what would change that.
+fn host_reasons(bound: &Bound, decision: &hosts::HostDecision<'_>, subject: &str) -> Vec<String> {
+    let rules = match &bound.plan.network {
+        Network::All => return vec!["by: `network all`: every host is open".into()],
+        Network::Off => {
+            let stated = match bound.policy.network.as_ref().map(|network| &network.value) {
+                None => "nothing states `network`, and what is not granted is denied",
+                Some(Network::Only(_)) => "`network only` allows no host, which is `network off`",
+                Some(_) => "`network off`",
+            };
+            return vec![format!("by: {stated}: no line of hosts is open")];
+        }
+        Network::Only(rules) => rules,
+    };
+    let target = match Target::parse(subject, Some(hosts::DEFAULT_PORT)) {
+        Ok(target) => target,
+        Err(fault) => {
+            return vec![format!("by: {fault} ({}): no such host is ever looked up", Reason::BadHost.name())];
+        }
+    };
+    let by = decision.rule.map(|rule| format!("by: `{}` in `network only`", statement(rule)));
+    let Err(reason) = gate::admission(rules, &target) else {
+        let unless = match target.host {
+            Host::Name(_) if !target.host.is_localhost() => Some(
+                "unless each of its addresses is this machine's or inside a private network: no name opens those",
+            ),
+            _ => None,
+        };
+        return by.into_iter().chain(unless.map(str::to_owned)).collect();
+    };
+    let name = reason.name();
+    let mut reasons = vec![by.map_or_else(
+        || format!("by: no line of `network only` allows it ({name})"),
+        |by| format!("{by} ({name})"),
+    )];
+    reasons.extend(match (gate::line(rules, &target, reason), reason) {
+        (_, Reason::Denied) => Some(
+            "a denial beats every allowance: where this host is to be reached, take the line out".to_owned(),
+        ),
+        (Some(line), _) => Some(format!("`{line}` in `network only` would allow it")),
+        (None, _) => Some("no line can allow it".to_owned()),
+    });
+    reasons
+}
+
+/// A line of `network only`, as it is written.
+fn statement(rule: &NetworkRule) -> String {
+    match (rule.is_localhost(), rule.pattern.port) {
+        (true, Some(port)) => format!("localhost {port}"),
+        _ => format!("{} \"{}\"", if rule.allow { "allow" } else { "deny" }, rule.pattern),
+    }
 }
 
 fn exit(allowed: bool) -> Exit {

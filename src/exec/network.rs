@@ -3,14 +3,14 @@
 use super::{Note, Refusal};
 use crate::manifest::Manifest;
 use crate::network::record::{RefusedHost, Summary};
-use crate::policy::NetworkRule;
+use crate::policy::{HostPattern, NetworkRule};
 use crate::resolve::parse_host;
 use crate::source::{Sources, Span};
 
 /// How many refusals are said; the log and the record have all of them.
 const SAID: usize = 5;
 
-/// The hosts of a manifest, as the decision takes them.
+/// The hosts of a manifest and the ports of this machine, as the decision takes them.
 ///
 /// # Errors
 /// A host that no profile can have stated.
@@ -22,7 +22,13 @@ pub fn rules(manifest: &Manifest) -> Result<Vec<NetworkRule>, Refusal> {
             .map_err(|error| Refusal::Manifest(format!("`{}`: {}", rule.host, error.message)))?;
         Ok(NetworkRule { allow: rule.allow, pattern, span })
     };
-    manifest.hosts.iter().map(rule).collect()
+    let port = |port: &u16| {
+        if *port == 0 {
+            return Err(Refusal::Manifest("`0` is not a port of `localhost`".to_owned()));
+        }
+        Ok(NetworkRule { allow: true, pattern: HostPattern::localhost(*port), span })
+    };
+    manifest.hosts.iter().map(rule).chain(manifest.localhost.iter().map(port)).collect()
 }
 
 /// The variables by which programs find a proxy (measured with 22 clients: a `socks5h` URL in `ALL_PROXY` breaks some, a private range in
@@ -75,7 +81,7 @@ fn note(refused: &RefusedHost) -> Note {
     let host = if host == "?" { "a request".to_owned() } else { format!("`{host}`") };
     let message = format!("refused: {host} ({reason}{times})");
     let help = match (reason.as_str(), line) {
-        ("not-allowed", Some(line)) => format!("`{line}` in `network only` would admit it"),
+        ("not-allowed" | "this-machine", Some(line)) => format!("`{line}` in `network only` would admit it"),
         ("denied", Some(line)) => format!("`{line}` in `network only` denies it"),
         (
             "private-address" | "own-address" | "this-machine" | "link-local-address" | "metadata-address",

@@ -29,7 +29,7 @@ pub const ENTRIES: &[Entry] = &[
         Offers::None,
         "Two fragments state one thing differently.\n\nWhat can be said once (`network`, `ipc`, a limit, a variable, a parameter's default, \
          `working-directory`) must be said alike by every fragment that a profile uses. State it in the profile, which stands over \
-         them.",
+         them. The lines of `network only` add up, and never differ.",
     ),
     entry(
         "edition",

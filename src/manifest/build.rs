@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
 use crate::source::Sources;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a reader of a Linux manifest must take for granted.
 const LINUX_ASSUMPTIONS: [&str; 5] = [
@@ -89,6 +89,7 @@ pub fn build(
             policy::Network::Only(_) => Network::Only,
         },
         hosts: hosts(policy, plan, sources),
+        localhost: localhost(plan),
         ipc: plan.ipc,
         needs: plan.needs.clone(),
         seatbelt_rules: plan
@@ -166,6 +167,7 @@ fn hosts(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<HostRule> {
     let policy::Network::Only(rules) = &plan.network else { return Vec::new() };
     let mut hosts: Vec<HostRule> = rules
         .iter()
+        .filter(|rule| !rule.is_localhost())
         .map(|rule| HostRule {
             allow: rule.allow,
             host: rule.pattern.to_string(),
@@ -174,6 +176,13 @@ fn hosts(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<HostRule> {
         .collect();
     hosts.sort_by(|a, b| (!a.allow, &a.host, &a.from).cmp(&(!b.allow, &b.host, &b.from)));
     hosts
+}
+
+fn localhost(plan: &Plan) -> Vec<u16> {
+    let policy::Network::Only(rules) = &plan.network else { return Vec::new() };
+    let ports: BTreeSet<u16> =
+        rules.iter().filter(|rule| rule.is_localhost()).filter_map(|rule| rule.pattern.port).collect();
+    ports.into_iter().collect()
 }
 
 fn limits(plan: &Plan) -> Limits {

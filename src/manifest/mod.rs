@@ -51,6 +51,9 @@ pub struct Manifest {
     /// The hosts of `network: only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostRule>,
+    /// Ports of the machine itself that `network: only` opens, at the same numbers inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub localhost: Vec<u16>,
     pub ipc: Ipc,
     pub needs: Vec<String>,
     /// What `seatbelt` statements open or close beyond paths and on them, as it stands in the `.sb`.

@@ -85,13 +85,13 @@ pub fn answer(message: &[u8], keeper: &Keeper) -> Option<Vec<u8>> {
 /// The address that stands for a name; `None` for the sandbox itself.
 fn look_up(name: &str, keeper: &Keeper) -> Result<Option<Ipv4Addr>, Code> {
     let host = Host::parse(name).map_err(|_| Code::NameError)?;
+    let Host::Name(name) = &host else { return Err(Code::NameError) };
     if host.is_localhost() {
         return Ok(None);
     }
-    let Host::Name(name) = &host else { return Err(Code::NameError) };
     if !could_admit(keeper.rules(), &host) {
         let target = Target::new(host.clone(), crate::plan::hosts::DEFAULT_PORT);
-        let line = Some(super::gate::allowance(&target));
+        let line = super::gate::allowance(&target);
         keeper.refused(Via::Capture, &Refused { reason: Reason::NotAllowed, target: Some(target), line });
         return Err(Code::NameError);
     }

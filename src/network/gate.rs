@@ -9,8 +9,9 @@ use crate::plan::hosts::{DEFAULT_PORT, admit};
 use crate::policy::NetworkRule;
 use crate::policy::address::{Class, class};
 use crate::policy::host::{Host, Target};
+use crate::resolve::parse_host;
 use std::io;
-use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
 
 /// The gate for the hosts of a policy, which stay the same for the whole run.
 #[derive(Debug)]
@@ -38,9 +39,24 @@ impl Keeper {
         &self.record
     }
 
-    /// The addresses a target may be reached at.
-    fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Reason> {
-        self.admitted(target)?;
+    /// Connects to a target that is admitted.
+    fn connect(&self, target: &Target) -> Result<Opened, Reason> {
+        admission(&self.rules, target)?;
+        let answered = if target.host.is_localhost() {
+            // The one address and then the other, never both at once: two programs may be there.
+            let at = |address: IpAddr| dial::any(&[address], target.port);
+            at(Ipv4Addr::LOCALHOST.into()).or_else(|_| at(Ipv6Addr::LOCALHOST.into()))
+        } else {
+            dial::any(&Self::addresses(target)?, target.port)
+        };
+        answered.map_err(|error| match error {
+            Unanswered::Refused => Reason::Unreachable,
+            Unanswered::TooSlow => Reason::TooSlow,
+        })
+    }
+
+    /// The addresses an admitted target may be reached at.
+    fn addresses(target: &Target) -> Result<Vec<IpAddr>, Reason> {
         let (addresses, named) = match &target.host {
             Host::Address(address) => (vec![*address], true),
             Host::Name(name) => (resolve(name, target.port).map_err(|_| Reason::Unresolved)?, false),
@@ -55,54 +71,67 @@ impl Keeper {
         }
         if kept.is_empty() { Err(refused) } else { Ok(kept) }
     }
+}
 
-    fn admitted(&self, target: &Target) -> Result<(), Reason> {
-        if target.host.is_localhost() {
-            return Err(Reason::Address(Class::ThisMachine));
-        }
-        let decision = admit(&self.rules, target);
-        match (decision.allowed, decision.rule) {
-            (true, _) => Ok(()),
-            (false, Some(_)) => Err(Reason::Denied),
-            (false, None) => Err(Reason::NotAllowed),
-        }
-    }
-
-    /// The statement that would admit a target, or the one that denies it.
-    fn line(&self, target: &Target, reason: Reason) -> Option<String> {
-        match reason {
-            Reason::NotAllowed => Some(allowance(target)),
-            Reason::Denied => {
-                admit(&self.rules, target).rule.map(|rule| format!("deny \"{}\"", rule.pattern))
-            }
-            _ => None,
-        }
+/// Whether a target is admitted, before anything of it is looked up.
+///
+/// # Errors
+/// Why it is not.
+pub fn admission(rules: &[NetworkRule], target: &Target) -> Result<(), Reason> {
+    let decision = admit(rules, target);
+    let never = match &target.host {
+        host if host.is_localhost() => Some(Class::ThisMachine),
+        Host::Address(address) => class(*address).filter(|class| !class.can_be_named()),
+        Host::Name(_) => None,
+    };
+    match (decision.allowed, decision.rule) {
+        (true, _) => Ok(()),
+        (false, Some(_)) => Err(Reason::Denied),
+        (false, None) => Err(never.map_or(Reason::NotAllowed, Reason::Address)),
     }
 }
 
-/// The statement that allows a target and nothing else; `443` goes without saying.
-pub fn allowance(target: &Target) -> String {
-    match target.port {
-        DEFAULT_PORT => format!("allow \"{}\"", target.host),
-        _ => format!("allow \"{target}\""),
+/// The statement that would admit a target that was refused, or the one that denies it; `None` where no statement would.
+pub fn line(rules: &[NetworkRule], target: &Target, reason: Reason) -> Option<String> {
+    match reason {
+        Reason::NotAllowed => allowance(target),
+        Reason::Address(Class::ThisMachine) if target.host.is_localhost() => allowance(target),
+        Reason::Denied => admit(rules, target).rule.map(|rule| format!("deny \"{}\"", rule.pattern)),
+        _ => None,
     }
+}
+
+/// The statement that allows a target and nothing else, where there can be one; port 443 goes without saying.
+pub fn allowance(target: &Target) -> Option<String> {
+    if target.host.is_localhost() {
+        return Some(format!("localhost {}", target.port));
+    }
+    let host = match target.port {
+        DEFAULT_PORT => target.host.to_string(),
+        _ => target.to_string(),
+    };
+    parse_host(&host, true).is_ok().then(|| format!("allow \"{host}\""))
+}
+
+/// As it is put on record: what arrives at the sandbox's own address has no proxy to thank, and is captured from nowhere.
+fn recorded(via: Via, target: &Target) -> Via {
+    if via == Via::Capture && target.host.is_localhost() { Via::Localhost } else { via }
 }
 
 impl Gate for Keeper {
     fn meant(&self, target: Target) -> Target {
+        if target.host.is_localhost() {
+            // By the name that its clients know it by, whichever they used.
+            return Target::new(Host::Name("localhost".to_owned()), target.port);
+        }
         self.names.meant(target)
     }
 
     fn open(&self, via: Via, target: &Target) -> Result<Opened, Refused> {
-        let opened = self.addresses(target).and_then(|addresses| {
-            dial::any(&addresses, target.port).map_err(|error| match error {
-                Unanswered::Refused => Reason::Unreachable,
-                Unanswered::TooSlow => Reason::TooSlow,
-            })
-        });
-        opened.map_err(|reason| {
-            let refused = Refused { reason, target: Some(target.clone()), line: self.line(target, reason) };
-            self.record.refused(via, &refused);
+        self.connect(target).map_err(|reason| {
+            let line = line(&self.rules, target, reason);
+            let refused = Refused { reason, target: Some(target.clone()), line };
+            self.record.refused(recorded(via, target), &refused);
             refused
         })
     }
@@ -112,7 +141,7 @@ impl Gate for Keeper {
     }
 
     fn closed(&self, closed: &Closed) {
-        self.record.closed(closed);
+        self.record.closed(&Closed { via: recorded(closed.via, &closed.target), ..closed.clone() });
     }
 }
 
@@ -142,7 +171,7 @@ fn judge(address: IpAddr, named: bool) -> Result<(), Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::parse_host;
+    use crate::policy::HostPattern;
     use crate::source::{Sources, Span};
 
     fn keeper(rules: &[(bool, &str)]) -> Keeper {
@@ -170,8 +199,55 @@ mod tests {
             (Reason::NotAllowed, line("allow \"www.example.com:22\""))
         );
         assert_eq!(refusal(&keeper, "bad.example.com"), (Reason::Denied, line("deny \"bad.example.com:*\"")));
-        assert_eq!(refusal(&keeper, "192.0.2.1"), (Reason::NotAllowed, line("allow \"192.0.2.1\"")));
-        assert_eq!(refusal(&keeper, "localhost:80"), (Reason::Address(Class::ThisMachine), None));
+        assert_eq!(refusal(&keeper, "10.1.2.3"), (Reason::NotAllowed, line("allow \"10.1.2.3\"")));
+        for own in ["localhost:80", "db.localhost:80", "127.0.0.1:80", "[::1]:80"] {
+            assert_eq!(
+                refusal(&keeper, own),
+                (Reason::Address(Class::ThisMachine), line("localhost 80")),
+                "{own}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_statement_opens_names_none() {
+        let keeper = keeper(&[(true, "example.com")]);
+        for (target, reason) in [
+            ("127.0.0.2:80", Reason::Address(Class::ThisMachine)),
+            ("169.254.169.254:80", Reason::Address(Class::LinkLocal)),
+            ("[::ffff:169.254.169.254]:80", Reason::Address(Class::LinkLocal)),
+            ("100.100.100.200:80", Reason::Address(Class::Metadata)),
+            ("224.0.0.1:80", Reason::Address(Class::Special)),
+            ("metadata.google.internal:80", Reason::NotAllowed),
+        ] {
+            assert_eq!(refusal(&keeper, target), (reason, None), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_port_of_this_machine_is_reached_where_it_is_stated_and_nowhere_else() {
+        let v4 = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = v4.local_addr().unwrap().port();
+        let mut rules = keeper(&[(true, "example.com")]).rules;
+        let span = rules[0].span;
+        rules.push(NetworkRule { allow: true, pattern: HostPattern::localhost(port), span });
+        let open = Keeper::new(rules.clone(), Record::new(None, String::new()));
+        for name in ["localhost", "db.localhost", "127.0.0.1", "[::1]"] {
+            let target = Target::parse(&format!("{name}:{port}"), None).unwrap();
+            let opened = open.open(Via::Capture, &target).unwrap();
+            assert_eq!(opened.address, IpAddr::from(Ipv4Addr::LOCALHOST), "{name}");
+        }
+        let other = if port == 1 { 2 } else { port - 1 };
+        let others = [format!("localhost:{other}"), format!("127.0.0.2:{port}"), format!("0.0.0.0:{port}")];
+        for target in others {
+            let (reason, _) = refusal(&open, &target);
+            assert_eq!(reason, Reason::Address(Class::ThisMachine), "{target}");
+        }
+        drop(v4);
+        assert_eq!(refusal(&open, &format!("localhost:{port}")).0, Reason::Unreachable);
+        rules.push(NetworkRule { allow: false, pattern: parse_host("*:*", false).unwrap(), span });
+        let shut = Keeper::new(rules, Record::new(None, String::new()));
+        assert_eq!(refusal(&shut, &format!("127.0.0.1:{port}")).0, Reason::Denied);
     }
 
     #[test]

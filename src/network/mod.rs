@@ -37,6 +37,8 @@ pub enum Via {
     Socks,
     /// It connected to an address that leads here, as if there were no proxy.
     Capture,
+    /// The same, at the address of this machine itself: `localhost PORT`.
+    Localhost,
 }
 
 impl Via {
@@ -46,6 +48,7 @@ impl Via {
             Self::Http => "http",
             Self::Socks => "socks",
             Self::Capture => "capture",
+            Self::Localhost => "localhost",
         }
     }
 }

@@ -19,6 +19,10 @@ pub(super) fn carry(
     times: &Times,
     passed: &mut Passed,
 ) {
+    if target.host.is_localhost() {
+        // One port of this machine and nothing else: what is said to it names nobody.
+        return relay(client, server, passed);
+    }
     let mut until = None;
     match opening(client, server, times, &mut until, passed) {
         Err(None) => return,
@@ -44,6 +48,11 @@ pub(super) fn carry(
         }
         Ok(Opening::Tls(None) | Opening::Other | Opening::Undecided) => {}
     }
+    relay(client, server, passed);
+}
+
+/// Passes on everything, both ways, as it comes.
+fn relay(client: &mut Incoming<'_>, server: &TcpStream, passed: &mut Passed) {
     match both(client, server) {
         Ok((up, down)) => {
             passed.up += up;

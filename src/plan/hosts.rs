@@ -57,6 +57,10 @@ fn matches(pattern: &HostPattern, target: &Target) -> bool {
     let same_name = match (pattern.below, pattern.host.as_str(), &target.host) {
         // `*`, every host: only a denial says so.
         (true, "", _) => true,
+        // Its names and addresses are one place.
+        (_, own, host) if host.is_localhost() => {
+            own == "localhost" || Host::parse(own).is_ok_and(|own| own.is_localhost())
+        }
         (true, _, Host::Address(_)) => false,
         (true, apex, Host::Name(name)) => {
             name.strip_suffix(apex).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
@@ -81,7 +85,8 @@ mod tests {
         let network = Network::Only(vec![
             rule(true, false, "example.com", Some(443)),
             rule(true, true, "pypi.org", None),
-            rule(true, false, "[::1]", Some(80)),
+            rule(true, false, "[2600::1]", Some(80)),
+            rule(true, false, "localhost", Some(5432)),
             rule(false, false, "uploads.pypi.org", None),
         ]);
         for (host, allowed) in [
@@ -93,13 +98,43 @@ mod tests {
             ("pypi.org", false),
             ("evilpypi.org", false),
             ("uploads.pypi.org", false),
-            ("[::1]:80", true),
-            ("[::1]", false),
+            ("[2600::1]:80", true),
+            ("[2600::1]", false),
+            ("localhost:5432", true),
+            ("db.localhost:5432", true),
+            ("127.0.0.1:5432", true),
+            ("[::1]:5432", true),
+            ("[::ffff:127.0.0.1]:5432", true),
+            ("localhost", false),
+            ("127.0.0.1:80", false),
+            ("127.0.0.2:5432", false),
+            ("0.0.0.0:5432", false),
+            ("[::]:5432", false),
+            ("xlocalhost:5432", false),
+            ("localhost.example.com:5432", false),
             ("example.com\0.pypi.org", false),
             ("example.com:x", false),
             ("", false),
         ] {
             assert_eq!(decide(&network, host).allowed, allowed, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_denial_of_this_machine_by_any_of_its_names_beats_a_port_of_it() {
+        for (below, host) in [
+            (false, "localhost"),
+            (true, "localhost"),
+            (false, "a.localhost"),
+            (false, "127.0.0.1"),
+            (false, "[::1]"),
+            (true, ""),
+        ] {
+            let rules = [rule(true, false, "localhost", Some(5432)), rule(false, below, host, None)];
+            let network = Network::Only(rules.into());
+            for own in ["localhost:5432", "a.localhost:5432", "127.0.0.1:5432", "[::1]:5432"] {
+                assert!(!decide(&network, own).allowed, "{own} where `{host}` is denied");
+            }
         }
     }
 

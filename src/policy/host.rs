@@ -64,9 +64,14 @@ impl Host {
         }
     }
 
-    /// The machine itself, by name: such names never leave it (RFC 6761, 6.3).
+    /// The machine itself: its names, which never leave it (RFC 6761, 6.3), and the two addresses that they have.
     pub fn is_localhost(&self) -> bool {
-        matches!(self, Self::Name(name) if name == "localhost" || name.ends_with(".localhost"))
+        match self {
+            Self::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+            Self::Address(address) => {
+                [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(address)
+            }
+        }
     }
 }
 

@@ -60,6 +60,7 @@ pub enum Network {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkRule {
     pub allow: bool,
+    /// Of `localhost PORT`, [`HostPattern::localhost`].
     pub pattern: HostPattern,
     pub span: Span,
 }
@@ -73,6 +74,22 @@ pub struct HostPattern {
     pub host: String,
     /// `None` is any port, written `:*`.
     pub port: Option<u16>,
+}
+
+impl NetworkRule {
+    /// Whether it is `localhost PORT`: a port of the machine itself, which no `allow` can name.
+    pub fn is_localhost(&self) -> bool {
+        self.allow && !self.pattern.below && self.pattern.host == HostPattern::LOCALHOST
+    }
+}
+
+impl HostPattern {
+    const LOCALHOST: &'static str = "localhost";
+
+    /// What `localhost PORT` allows.
+    pub fn localhost(port: u16) -> Self {
+        Self { below: false, host: Self::LOCALHOST.to_owned(), port: Some(port) }
+    }
 }
 
 impl std::fmt::Display for HostPattern {
@@ -218,6 +235,21 @@ impl Policy {
             Some(Network::Only(rules)) if !rules.iter().any(|rule| rule.allow) => &Network::Off,
             Some(network) => network,
         }
+    }
+
+    /// Where the profile itself says what stands at a place: there, or at the `use` that brings it in. What only some profiles do wrong with a
+    /// fragment is to be read, and can be allowed, in theirs.
+    pub fn in_profile(&self, span: Span) -> Span {
+        let mut at = span;
+        // Each step leads to a file that was met before, so that there are no more than files.
+        for _ in &self.files {
+            if at.file == self.name.span.file {
+                return at;
+            }
+            let Some(used) = self.uses.iter().find(|used| used.file == at.file) else { break };
+            at = used.span;
+        }
+        at
     }
 
     pub fn ipc(&self) -> Ipc {

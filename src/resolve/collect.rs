@@ -4,12 +4,12 @@ use super::expand::Expander;
 use super::files::Gathered;
 use super::groups::Groups;
 use super::params::{Params, differs};
-use super::{Options, hosts, names};
+use super::{Options, names};
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
-    Denial, DenialKind, EnvEntry, Expectation, Network, NetworkRule, Policy, PolicyPath, Repeated, Root,
-    Seatbelt, ToolName, Unguard,
+    Denial, DenialKind, EnvEntry, Expectation, Network, Policy, PolicyPath, Repeated, Root, Seatbelt,
+    ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::ast::{self, Statement, StatementKind, Word};
@@ -24,9 +24,9 @@ struct Claim {
     value: String,
 }
 
-struct Collector<'a> {
+pub(super) struct Collector<'a> {
     sources: &'a mut Sources,
-    expander: Expander<'a>,
+    pub(super) expander: Expander<'a>,
     groups: Groups,
     /// A policy that states nothing.
     blank: Policy,
@@ -106,7 +106,7 @@ fn empty(gathered: &Gathered, options: &Options) -> Policy {
 }
 
 impl Collector<'_> {
-    fn report(&mut self, finding: Finding) {
+    pub(super) fn report(&mut self, finding: Finding) {
         self.expander.findings.push(finding);
     }
 
@@ -161,8 +161,18 @@ impl Collector<'_> {
             }
             StatementKind::Network(network) => {
                 let value = self.network(&network.value);
-                if self.claim("`network`".into(), span, format!("{:?}", comparable(&value))) {
+                let mode = match &value {
+                    Network::Off => "off",
+                    Network::All => "all",
+                    Network::Only(_) => "only",
+                };
+                if self.claim("`network`".into(), span, mode.to_owned()) {
                     policy.network = Some(Spanned::new(value, span));
+                } else if let Network::Only(more) = value
+                    && let Some(Spanned { value: Network::Only(rules), .. }) = &mut policy.network
+                {
+                    // Lists add up, as statements do that can be said several times.
+                    rules.extend(more);
                 }
             }
             StatementKind::Ipc(ipc) => {
@@ -357,39 +367,6 @@ impl Collector<'_> {
         }
     }
 
-    fn network(&mut self, network: &ast::Network) -> Network {
-        let ast::Network::Only(items) = network else {
-            return if *network == ast::Network::All { Network::All } else { Network::Off };
-        };
-        let mut rules = Vec::new();
-        for item in items {
-            let Some(text) = self.expander.text(&item.pattern) else { continue };
-            match hosts::parse(&text, item.allow) {
-                Ok(pattern) => rules.push(NetworkRule { allow: item.allow, pattern, span: item.span }),
-                Err(error) => {
-                    let span = item.pattern.span;
-                    let finding = Finding::new("host", Severity::Error, error.message)
-                        .at(span, "here")
-                        .help(error.help);
-                    // A text with variables cannot be replaced by what they happen to hold.
-                    let literal =
-                        item.pattern.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
-                    let plain = |host: &String| {
-                        host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte))
-                    };
-                    self.report(match error.replacement.filter(|host| literal && plain(host)) {
-                        Some(host) => {
-                            let edit = Edit { span, replacement: format!("\"{host}\"") };
-                            finding.fix(format!("write `{host}`"), vec![edit], false)
-                        }
-                        None => finding,
-                    });
-                }
-            }
-        }
-        Network::Only(rules)
-    }
-
     fn expectation(&mut self, line: &ast::Expectation) -> Option<Expectation> {
         let unknown = names::operation(&line.operation);
         let known = unknown.is_none();
@@ -422,27 +399,6 @@ impl Collector<'_> {
             }
         };
         known.then_some(Expectation { operation, subject, allowed: line.allowed.value, span: line.span })
-    }
-}
-
-/// Whether it allows, whether it is about all names below, the name, the port.
-type Rule<'a> = (bool, bool, &'a str, Option<u16>);
-
-/// Rules without their places: two fragments agree when they say the same, wherever.
-fn comparable(network: &Network) -> Option<Vec<Rule<'_>>> {
-    match network {
-        Network::Only(rules) => {
-            let mut rules: Vec<_> = rules
-                .iter()
-                .map(|rule| (rule.allow, rule.pattern.below, rule.pattern.host.as_str(), rule.pattern.port))
-                .collect();
-            rules.sort_unstable();
-            rules.dedup();
-            Some(rules)
-        }
-        Network::Off => None,
-        // No host is called that.
-        Network::All => Some(vec![(true, true, "", None)]),
     }
 }
 

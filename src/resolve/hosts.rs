@@ -170,7 +170,7 @@ fn forbidden(pattern: &HostPattern) -> Result<(), HostError> {
     if host == "localhost" || host.ends_with(".localhost") {
         return refuse(
             "`localhost` is the command's own",
-            "a command reaches itself there without leave, and this machine never",
+            "a command reaches itself there without leave; one port of this machine is `localhost PORT`",
         );
     }
     let metadata = ["metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"];
@@ -181,13 +181,17 @@ fn forbidden(pattern: &HostPattern) -> Result<(), HostError> {
     match class {
         Some(Class::ThisMachine) => refuse(
             format!("`{host}` is this machine"),
-            "a command cannot be let out to the machine it runs on",
+            "one port of the machine it runs on is `localhost PORT`",
         ),
         Some(Class::LinkLocal | Class::Metadata) => refuse(
             format!("`{host}` can never be allowed"),
             "link-local addresses and metadata services hand out this machine's credentials",
         ),
-        Some(Class::Special) | Some(Class::Private) | None => Ok(()),
+        Some(Class::Special) => refuse(
+            format!("`{host}` is no machine of the public network"),
+            "multicast, broadcast, reserved addresses and those of examples are never connected to",
+        ),
+        Some(Class::Private) | None => Ok(()),
     }
 }
 
@@ -209,8 +213,8 @@ mod tests {
         assert_eq!(allowed("X.com."), (false, "x.com".into(), Some(443)));
         assert_eq!(allowed("*.x.com:80"), (true, "x.com".into(), Some(80)));
         assert_eq!(allowed("x_y.com:*"), (false, "x_y.com".into(), None));
-        assert_eq!(allowed("[2001:DB8::1]:22"), (false, "[2001:db8::1]".into(), Some(22)));
-        assert_eq!(allowed("[::ffff:192.0.2.1]"), (false, "192.0.2.1".into(), Some(443)));
+        assert_eq!(allowed("[2600:DB8::1]:22"), (false, "[2600:db8::1]".into(), Some(22)));
+        assert_eq!(allowed("[::ffff:10.0.2.1]"), (false, "10.0.2.1".into(), Some(443)));
     }
 
     #[test]
@@ -270,6 +274,10 @@ mod tests {
             "[fd00:ec2::254]",
             "[fe80::1]",
             "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.2.1",
+            "[2001:db8::1]",
             "*.*.x.com",
             &long,
         ] {

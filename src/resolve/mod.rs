@@ -11,6 +11,7 @@ mod groups;
 pub(crate) mod hosts;
 mod loader;
 mod names;
+mod network;
 mod params;
 pub mod standard;
 

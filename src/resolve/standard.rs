@@ -1,11 +1,23 @@
 //! The fragments that ship with the program, `policies/std/`, held in the binary.
 
 /// Name (as in `use "std/NAME"`) and text of each, sorted by name.
-pub const FRAGMENTS: [(&str, &str); 9] = [
+pub const FRAGMENTS: [(&str, &str); 21] = [
     ("build", include_str!("../../policies/std/build.palisade")),
     ("command", include_str!("../../policies/std/command.palisade")),
     ("git", include_str!("../../policies/std/git.palisade")),
     ("inspection", include_str!("../../policies/std/inspection.palisade")),
+    ("net/crates", include_str!("../../policies/std/net/crates.palisade")),
+    ("net/debian", include_str!("../../policies/std/net/debian.palisade")),
+    ("net/docker-hub", include_str!("../../policies/std/net/docker-hub.palisade")),
+    ("net/ghcr", include_str!("../../policies/std/net/ghcr.palisade")),
+    ("net/github", include_str!("../../policies/std/net/github.palisade")),
+    ("net/go", include_str!("../../policies/std/net/go.palisade")),
+    ("net/maven", include_str!("../../policies/std/net/maven.palisade")),
+    ("net/npm", include_str!("../../policies/std/net/npm.palisade")),
+    ("net/playwright", include_str!("../../policies/std/net/playwright.palisade")),
+    ("net/pypi", include_str!("../../policies/std/net/pypi.palisade")),
+    ("net/rubygems", include_str!("../../policies/std/net/rubygems.palisade")),
+    ("net/ubuntu", include_str!("../../policies/std/net/ubuntu.palisade")),
     ("node", include_str!("../../policies/std/node.palisade")),
     ("python", include_str!("../../policies/std/python.palisade")),
     ("rust", include_str!("../../policies/std/rust.palisade")),
@@ -25,12 +37,20 @@ mod tests {
 
     #[test]
     fn every_file_in_policies_std_is_in_the_table() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/policies/std");
-        let mut names: Vec<String> = std::fs::read_dir(directory)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .map(|name| name.strip_suffix(".palisade").expect("only profiles live there").to_owned())
-            .collect();
+        let top = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/policies/std"));
+        let mut names = Vec::new();
+        let mut directories = vec![top.to_path_buf()];
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    directories.push(path);
+                    continue;
+                }
+                let below = path.strip_prefix(top).unwrap().to_str().unwrap();
+                names.push(below.strip_suffix(".palisade").expect("only profiles live there").to_owned());
+            }
+        }
         names.sort();
         assert_eq!(names, FRAGMENTS.map(|(name, _)| name.to_owned()));
     }

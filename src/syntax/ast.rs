@@ -204,9 +204,17 @@ pub enum Network {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkItem {
-    pub allow: bool,
-    pub pattern: Text,
+    pub kind: NetworkItemKind,
     pub span: Span,
+}
+
+/// A line of `network only { … }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NetworkItemKind {
+    Allow(Text),
+    Deny(Text),
+    /// `localhost PORT`, with the number as it was written.
+    Localhost(Word),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

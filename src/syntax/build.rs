@@ -91,8 +91,12 @@ impl Builder<'_> {
     pub fn host_rule(&mut self, pair: Pair<'_, Rule>) -> Option<NetworkItem> {
         let span = self.span(&pair);
         let mut inner = Parts(pair.into_inner());
-        let allow = inner.next()?.as_rule() == Rule::kw_allow;
-        Some(NetworkItem { allow, pattern: self.text(&mut inner)?, span })
+        let kind = match inner.next()?.as_rule() {
+            Rule::kw_allow => NetworkItemKind::Allow(self.text(&mut inner)?),
+            Rule::kw_deny => NetworkItemKind::Deny(self.text(&mut inner)?),
+            _ => NetworkItemKind::Localhost(self.bare(&inner.take(Rule::number)?)),
+        };
+        Some(NetworkItem { kind, span })
     }
 
     pub fn variable_rule(&mut self, pair: Pair<'_, Rule>) -> Option<EnvItem> {

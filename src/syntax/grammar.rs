@@ -27,6 +27,7 @@ pub(super) fn describe(rule: Rule, statement: &str) -> String {
         Rule::variable_name => "a variable's name".into(),
         Rule::amount => "an amount such as `30s`, `4MiB` or `256`".into(),
         Rule::verdict | Rule::allowed | Rule::denied => "`allowed` or `denied`".into(),
+        Rule::number if statement == "localhost" => "a port".into(),
         Rule::number => "a number".into(),
         Rule::close_bracket => "`]`".into(),
         Rule::kw_only => "`only { … }`".into(),

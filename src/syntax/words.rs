@@ -110,8 +110,11 @@ const ENV_GUESSES: &[(&[&str], &str)] = &[
     (&["allow", "forward", "inherit", "keep", "passthrough"], "pass"),
 ];
 
-const HOST_GUESSES: &[(&[&str], &str)] =
-    &[(&["accept", "host", "permit"], "allow"), (&["block", "except", "forbid", "reject"], "deny")];
+const HOST_GUESSES: &[(&[&str], &str)] = &[
+    (&["accept", "host", "permit"], "allow"),
+    (&["block", "except", "forbid", "reject"], "deny"),
+    (&["loopback", "local", "port", "ports", "forward"], "localhost"),
+];
 
 const LIMIT_GUESSES: &[(&[&str], &str)] = &[
     (&["duration", "timeout", "wall", "wall-time", "walltime"], "time"),
@@ -152,7 +155,7 @@ impl Vocabulary {
             Self::Ipc => &["off", "shared-memory"],
             Self::Verdict => &["allowed", "denied"],
             Self::Env => &["set", "pass"],
-            Self::Host => &["allow", "deny"],
+            Self::Host => &["allow", "deny", "localhost"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
             }

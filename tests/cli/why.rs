@@ -7,10 +7,10 @@ root \"$workspace\" read-write
 root \"$workspace/docs\" read-only
 deny \"$workspace/.env\"
 tools git
-network only { allow \"example.com\"; deny \"bad.example.com\" }";
+network only { allow \"example.com\"; allow \"*.example.com\"; deny \"bad.example.com\"; localhost 5432 }";
 
 /// A question, and whether the answer is yes.
-const QUESTIONS: [(&str, &str, bool); 20] = [
+const QUESTIONS: [(&str, &str, bool); 28] = [
     ("read", "src/main.c", true),
     ("write", "src/main.c", true),
     ("create", "src/new.c", true),
@@ -31,6 +31,14 @@ const QUESTIONS: [(&str, &str, bool); 20] = [
     ("read", "/etc/shadow", false),
     ("connect", "example.com", true),
     ("connect", "bad.example.com:443", false),
+    ("connect", "www.example.com", true),
+    ("connect", "example.com:80", false),
+    ("connect", "localhost:5432", true),
+    ("connect", "127.0.0.1:5432", true),
+    ("connect", "[::1]:5432", true),
+    ("connect", "localhost:5433", false),
+    ("connect", "127.0.0.2:5432", false),
+    ("connect", "169.254.169.254:80", false),
 ];
 
 #[test]
@@ -94,8 +102,42 @@ fn it_names_the_statement_that_decides() {
     why("write", ".git/hooks/x").says("guard: git runs the hooks in it");
     why("read", "/var/lib/x").says("no statement grants it");
     why("read", "src/not-yet").says("nothing is there now");
-    why("connect", "bad.example.com").says("a pattern of `network`");
+    why("connect", "bad.example.com").says("`deny \"bad.example.com:443\"` in `network only` (denied)");
     why("read", "~/.ssh/id_ed25519").exits(1).says("/home/dev/.ssh/id_ed25519");
+}
+
+#[test]
+fn a_host_that_is_denied_is_told_what_would_allow_it() {
+    let place = Place::with("a.palisade", PROFILE);
+    let why = |host: &str, said: &str| {
+        place.on_examples(&["why", "connect", host]).exits(1).says(said);
+    };
+    why("example.org", "`allow \"example.org\"` in `network only` would allow it");
+    why("example.org", "no line of `network only` allows it (not-allowed)");
+    why("example.com:22", "`allow \"example.com:22\"` in `network only` would allow it");
+    why("localhost:80", "`localhost 80` in `network only` would allow it");
+    why("127.0.0.1:80", "(this-machine)");
+    why("169.254.169.254", "(link-local-address)");
+    why("169.254.169.254", "no line can allow it");
+    why("metadata.google.internal", "no line can allow it");
+    why("bad.example.com", "a denial beats every allowance");
+    why("127.1", "`127.1` reads as an address, but is none written out (bad-host)");
+    why("a..example.com", "two dots side by side in a host (bad-host)");
+    why("example.com:0", "`0` is not a port (bad-host)");
+    place.on_examples(&["why", "connect", "www.example.com"]).exits(0).says("inside a private network");
+    place
+        .on_examples(&["why", "connect", "localhost:5432"])
+        .exits(0)
+        .says("by: `localhost 5432` in `network only`");
+    for (statement, code, said) in [
+        ("network off", 1, "by: `network off`"),
+        ("network only { }", 1, "`network only` allows no host, which is `network off`"),
+        ("", 1, "nothing states `network`"),
+        ("network all", 0, "by: `network all`"),
+    ] {
+        let place = Place::with("a.palisade", &format!("root \"$workspace\" read-only\n{statement}"));
+        place.on_examples(&["why", "connect", "example.com"]).exits(code).says(said);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::raw::no;
 use crate::suite::{Probe, Scenario, denied, show, works};
 use crate::world::Place;
 use camino::Utf8Path;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::sync::LazyLock;
@@ -12,6 +12,13 @@ use std::sync::LazyLock;
 /// Listens as long as the suite runs; probes find the port in a file.
 static LISTENER: LazyLock<(TcpListener, UdpSocket)> = LazyLock::new(|| {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let answering = tcp.try_clone().unwrap();
+    std::thread::spawn(move || {
+        for stream in answering.incoming().flatten() {
+            // One that says nothing must not keep the others waiting.
+            std::thread::spawn(move || io::copy(&mut &stream, &mut &stream));
+        }
+    });
     let udp = UdpSocket::bind(tcp.local_addr().unwrap()).unwrap();
     (tcp, udp)
 });
@@ -38,6 +45,17 @@ pub const PROBES: &[Probe] = &[
     denied("n03 connect to a unix socket in a root", |place| connect(&place.rw("socket"))),
     denied("n04 connect to a unix socket outside", |place| connect(&place.outside("socket"))),
     works("n07 make a pair of unix sockets", |_| UnixStream::pair().map(drop)),
+    denied("n11 be answered by the host on its loopback", |place| {
+        // By one name, and asking for another: on this machine nobody but the service itself cares.
+        let (_, port) = address(place)?;
+        let mut stream = TcpStream::connect(("localhost", port))?;
+        let said = b"GET / HTTP/1.1\r\nHost: other.example.com\r\n\r\n";
+        stream.write_all(said)?;
+        stream.shutdown(std::net::Shutdown::Write)?;
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard)?;
+        if heard == said { Ok(()) } else { Err(no("another answer")) }
+    }),
     denied("n08 listen", |_| TcpListener::bind("127.0.0.1:0").map(drop)),
 ];
 

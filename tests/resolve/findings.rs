@@ -97,6 +97,28 @@ fn environment() {
 #[test]
 fn hosts() {
     mistake("network only { allow \"**.x.com\" }", "`**.` has no meaning", "\"**.x.com\"", "`*.x.com`");
+    for port in ["0", "65536", "05432", "99999999999999999999"] {
+        let said = format!("`{port}` is not a port");
+        mistake(&format!("network only {{ localhost {port} }}"), &said, port, "1 to 65535");
+    }
+    mistake(
+        "network only { allow \"localhost:80\" }",
+        "`localhost` is the command's own",
+        "\"localhost:80\"",
+        "`localhost PORT`",
+    );
+    mistake(
+        "network only { allow \"127.0.0.1\" }",
+        "`127.0.0.1` is this machine",
+        "\"127.0.0.1\"",
+        "`localhost PORT`",
+    );
+    mistake(
+        "network only { allow \"224.0.0.1\" }",
+        "`224.0.0.1` is no machine of the public network",
+        "\"224.0.0.1\"",
+        "multicast",
+    );
     mistake("network only { allow \"*\" }", "`*` allows every host", "\"*\"", "`network all`");
     mistake(
         "network only { allow \"127.1\" }",
@@ -213,7 +235,9 @@ fn fragments_that_differ_are_told_of_at_both_places() {
     let text = profile("use \"a.palisade\"\nuse \"b.palisade\"");
     for (a, b, what) in [
         ("network off", "network all", "`network`"),
-        ("network only { allow \"x.com\" }", "network only { allow \"x.com:80\" }", "`network`"),
+        ("network only { allow \"x.com\" }", "network off", "`network`"),
+        ("network all", "network only { localhost 5432 }", "`network`"),
+        ("network off", "network only { }", "`network`"),
         ("ipc off", "ipc shared-memory", "`ipc`"),
         ("limits { time 3s }", "limits { time 4s }", "the limit `time`"),
         ("env { set A \"x\" }", "env { pass A }", "the variable `A`"),

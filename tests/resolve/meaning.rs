@@ -1,7 +1,7 @@
 //! What right profiles mean.
 
 use crate::{body, fragment, options, profile, resolve_with};
-use palisade::policy::{DenialKind, HostPattern, LimitKind, Network, System};
+use palisade::policy::{DenialKind, HostPattern, LimitKind, Network, Policy, System};
 use proptest::prelude::*;
 
 fn denied(statements: &str) -> Vec<String> {
@@ -145,14 +145,41 @@ fn the_profile_wins_over_fragments() {
     assert!(matches!(&policy.denials[0].kind, DenialKind::Path(path) if path.path == "/work/p"));
 }
 
+/// The lines of `network only`, sorted, each once.
+fn hosts(policy: &Policy) -> Vec<String> {
+    let Network::Only(rules) = policy.network() else { return Vec::new() };
+    let line = |rule: &palisade::policy::NetworkRule| {
+        format!("{} {}", if rule.allow { "allow" } else { "deny" }, rule.pattern)
+    };
+    let mut lines: Vec<String> = rules.iter().map(line).collect();
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
 #[test]
-fn fragments_that_agree_are_one() {
-    let text = profile("use \"a.palisade\"\nuse \"b.palisade\"");
+fn lists_of_hosts_add_up() {
+    let text =
+        profile("use \"a.palisade\"\nuse \"b.palisade\"\nnetwork only { localhost 5432; deny \"z.com\" }");
     let only = |hosts: &str| fragment(&format!("network only {{ {hosts} }}\nipc off"));
     let a = only("allow \"x.com\"; allow \"y.com\"");
-    let b = only("allow \"Y.com:443\"; allow \"x.com.\"");
+    let b = only("allow \"Y.com:443\"; allow \"z.com.\"");
     let case = resolve_with(&text, &[("/work/a.palisade", &a), ("/work/b.palisade", &b)], &options());
-    assert!(matches!(case.policy().network(), Network::Only(rules) if rules.len() == 2));
+    assert_eq!(
+        hosts(case.policy()),
+        ["allow localhost:5432", "allow x.com:443", "allow y.com:443", "allow z.com:443", "deny z.com:443"]
+    );
+    // What a profile says itself holds, and is no list that something could be added to.
+    for (mode, network) in [("off", Network::Off), ("all", Network::All)] {
+        let text = profile(&format!("use \"a.palisade\"\nnetwork {mode}"));
+        let case = resolve_with(&text, &[("/work/a.palisade", &a)], &options());
+        assert_eq!(case.policy().network(), &network);
+    }
+    // A list for another system is none of these.
+    let elsewhere = fragment("on macos { network only { allow \"mac.com\" } }");
+    let text = profile("use \"a.palisade\"\nuse \"b.palisade\"");
+    let case = resolve_with(&text, &[("/work/a.palisade", &a), ("/work/b.palisade", &elsewhere)], &options());
+    assert_eq!(hosts(case.policy()), ["allow x.com:443", "allow y.com:443"]);
 }
 
 #[test]
@@ -321,6 +348,33 @@ proptest! {
             )
         };
         prop_assert_eq!(summary(&text(&order)), summary(&text(&(0..8).collect::<Vec<_>>())));
+    }
+
+    /// However lines are dealt out to the profile and its fragments, and in whatever order these are used, the answers are the same.
+    #[test]
+    fn lists_of_hosts_are_one_set(dealt in prop::collection::vec(0..4usize, 6), order in Just(vec!["a", "b", "c"]).prop_shuffle()) {
+        let lines = [
+            "allow \"x.com\"", "allow \"*.y.com:8443\"", "allow \"z.y.com:8443\"", "deny \"z.y.com:*\"", "localhost 5432",
+            "allow \"x.com:80\"",
+        ];
+        let list = |of: usize| {
+            let own: Vec<&str> = lines.iter().zip(&dealt).filter(|(_, to)| **to == of).map(|(line, _)| *line).collect();
+            format!("network only {{ {} }}", own.join("; "))
+        };
+        let uses: String = order.iter().map(|name| format!("use \"{name}.palisade\"\n")).collect();
+        let fragments = [fragment(&list(1)), fragment(&list(2)), fragment(&list(3))];
+        let files = [
+            ("/work/a.palisade", fragments[0].as_str()),
+            ("/work/b.palisade", fragments[1].as_str()),
+            ("/work/c.palisade", fragments[2].as_str()),
+        ];
+        let case = resolve_with(&profile(&format!("{uses}{}", list(0))), &files, &options());
+        let whole = body(&format!("network only {{ {} }}", lines.join("; ")));
+        prop_assert_eq!(hosts(case.policy()), hosts(whole.policy()));
+        for host in ["x.com", "x.com:80", "a.y.com:8443", "z.y.com:8443", "y.com:8443", "localhost:5432", "127.0.0.1:80"] {
+            let decided = |policy: &Policy| palisade::plan::hosts::decide(policy.network(), host).allowed;
+            prop_assert_eq!(decided(case.policy()), decided(whole.policy()), "{}", host);
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub fn soup() -> impl Strategy<Value = String> {
         "read-write",
         "network",
         "only",
+        "localhost",
+        "5432",
         "off",
         "limits {",
         "time",

@@ -37,10 +37,13 @@ fn a_wrong_text_is_left_alone() {
 
 #[test]
 fn what_ships_is_formatted() {
-    for directory in ["std", "examples"] {
+    for directory in ["std", "std/net", "examples"] {
         let directory = format!("{}/policies/{directory}", env!("CARGO_MANIFEST_DIR"));
         for entry in std::fs::read_dir(directory).expect("policies") {
             let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                continue;
+            }
             let text = std::fs::read_to_string(&path).expect("a text");
             assert_eq!(formatted(&text), text, "{}", path.display());
         }

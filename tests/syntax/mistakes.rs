@@ -161,6 +161,23 @@ fn entries_of_blocks() {
     mistake("env { A \"x\" }", "unknown word `A`", "A", "write `set A \"VALUE\"`, or `pass A`");
     mistake("network only { permit \"x.com\" }", "unknown word `permit`", "permit", "did you mean `allow`?");
     mistake("network only { allow x.com }", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
+    mistake("network only { localhost }", "expected a port after `localhost`", "localhost", "");
+    mistake("network only { localhost \"80\" }", "expected a port, found `\"80\"`", "\"80\"", "");
+    mistake(
+        "network only { localhost 80 81 }",
+        "unexpected `81` after the end of the statement",
+        "81",
+        "one port a line",
+    );
+    mistake("network only { localhost :80 }", "expected a port, found `:80`", ":80", "");
+    mistake(
+        "network only { loopback 80 }",
+        "unknown word `loopback`",
+        "loopback",
+        "did you mean `localhost`?",
+    );
+    mistake("network only { unix \"/x\" }", "unknown word `unix`", "unix", "`allow`, `deny` or `localhost`");
+    mistake("localhost 80", "unknown word `localhost`", "localhost", "");
     mistake("expect { read \"x\" yes }", "unknown word `yes`", "yes", "did you mean `allowed`?");
     mistake(
         "expect { read \"x\" }",

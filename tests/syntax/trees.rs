@@ -113,12 +113,20 @@ fn limits_are_in_base_units() {
 #[test]
 fn every_entry_of_a_block_is_there() {
     let statements = kinds(
-        "network only { allow \"a\"; deny \"b\" }\nenv { set A \"x\"; pass B; set \"C\" r\"y\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
+        "network only { allow \"a\"; deny \"b\"; localhost 5432 }\nenv { set A \"x\"; pass B; set \"C\" r\"y\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
     );
     let StatementKind::Network(network) = &statements[0] else { panic!() };
     let Network::Only(rules) = &network.value else { panic!() };
-    let rules: Vec<_> = rules.iter().map(|rule| (rule.allow, literal(&rule.pattern))).collect();
-    assert_eq!(rules, [(true, "a".to_owned()), (false, "b".to_owned())]);
+    let rules: Vec<_> = rules
+        .iter()
+        .map(|rule| match &rule.kind {
+            NetworkItemKind::Allow(text) => ("allow", literal(text)),
+            NetworkItemKind::Deny(text) => ("deny", literal(text)),
+            NetworkItemKind::Localhost(port) => ("localhost", port.value.clone()),
+        })
+        .collect();
+    let expected = [("allow", "a"), ("deny", "b"), ("localhost", "5432")];
+    assert_eq!(rules, expected.map(|(word, text)| (word, text.to_owned())));
     let StatementKind::Env(items) = &statements[1] else { panic!() };
     let items: Vec<_> =
         items.iter().map(|item| (item.name.value.as_str(), item.value.as_ref().map(literal))).collect();

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fstat, 
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
@@ -37,6 +37,16 @@ pub fn drop_privileges() -> Result<(), Failure> {
             removed => removed.at(Stage::Privileges, "bounding set")?,
         }
     }
+    drop_capabilities()
+}
+
+/// The same outside of the sandbox, where an ordinary user has no capability, and may not bound what `no_new_privs` keeps it from gaining.
+pub fn drop_own_privileges() -> Result<(), Failure> {
+    let held = capabilities(None).at(Stage::Privileges, "capabilities")?;
+    if held.effective.contains(CapabilitySet::SETPCAP) { drop_privileges() } else { drop_capabilities() }
+}
+
+fn drop_capabilities() -> Result<(), Failure> {
     clear_ambient_capability_set().at(Stage::Privileges, "ambient set")?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
@@ -185,19 +195,8 @@ pub fn limit(limits: &Limits, open_files: Option<u64>) -> Result<(), Failure> {
 const NAME_LOOKUP: [&str; 9] =
     ["/etc", "/usr", "/lib", "/lib32", "/lib64", "/nix/store", "/run", "/var/lib/sss", "/proc/sys/net"];
 
-/// Gives up what a process that runs nothing could still do, outside of every namespace of ours: there the bounding set is not ours to change.
-fn drop_rights() -> Result<(), Failure> {
-    let none = CapabilitySet::empty();
-    clear_ambient_capability_set().at(Stage::Privileges, "ambient set")?;
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-        .at(Stage::Privileges, "capabilities")?;
-    set_no_new_privs(true).at(Stage::Privileges, "no_new_privs")?;
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Stage::Privileges, "dumpable")
-}
-
 /// Restricts a process that only carries connections: it reads what looking up a name takes, and writes and runs nothing.
 pub fn restrict_gateway() -> Result<(), Failure> {
-    drop_rights()?;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(ABI::V2))

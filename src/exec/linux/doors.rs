@@ -16,29 +16,37 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-/// Where programs find the proxy: any port would do in a namespace of its own.
-pub const PROXY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 48_128);
+/// Where programs find the proxy, unless the policy names the port: any would do in a namespace of its own.
+const PROXY: u16 = 48_128;
 const NAMES: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 /// Where programs connect that know of no proxy, whatever the policy names.
 const USUAL: [u16; 2] = [80, 443];
 /// As many ports as one message can hand out sockets for (`SCM_MAX_FD`, linux/net/scm.h), less the other two.
 pub const MOST_PORTS: usize = 250;
 
-/// The ports at which connections are taken that were meant for somewhere else: the usual ones, and those that the policy names.
+/// The ports at which connections are taken that were meant for somewhere else: the usual ones, and those that the policy names, of this
+/// machine (`localhost`) too.
 pub fn ports(rules: &[NetworkRule]) -> Vec<u16> {
     let named = rules.iter().filter(|rule| rule.allow).filter_map(|rule| rule.pattern.port);
-    let ports: BTreeSet<u16> = USUAL.into_iter().chain(named).filter(|port| *port != PROXY.port()).collect();
+    let ports: BTreeSet<u16> = USUAL.into_iter().chain(named).collect();
     ports.into_iter().collect()
+}
+
+/// Where programs find the proxy, beside these ports.
+pub fn proxy(ports: &[u16]) -> SocketAddr {
+    let port = (PROXY..=u16::MAX).find(|port| !ports.contains(port)).unwrap_or(PROXY);
+    (Ipv4Addr::LOCALHOST, port).into()
 }
 
 /// Makes the network of a fresh namespace and its sockets, and hands these to the gateway at the other end of `gateway`.
 pub fn open(ports: &[u16], gateway: &OwnedFd) -> Result<(), Failure> {
     lead_everything_here()?;
-    let proxy = TcpListener::bind(PROXY).at(Stage::Network, PROXY.to_string())?;
+    let proxy = proxy(ports);
+    let proxy = TcpListener::bind(proxy).at(Stage::Network, proxy.to_string())?;
     let names = UdpSocket::bind(NAMES).at(Stage::Network, NAMES.to_string())?;
     let mut captures = Vec::with_capacity(ports.len());
     for &port in ports {
-        // The one of IPv6 takes both (ipv6(7)).
+        // The one of IPv6 takes both (ipv6(7)), at every address: also at this machine's own, which a connection to `localhost` has.
         let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
             .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)));
         captures.push(listener.at(Stage::Network, format!("port {port}"))?);

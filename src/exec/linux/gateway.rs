@@ -115,6 +115,7 @@ fn serve(orders: Orders, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
     }
     let Some(doors) = doors::receive(inside)? else { return Ok(()) };
     let failed = |failure: Failure| io::Error::from_raw_os_error(failure.errno);
+    confine::drop_own_privileges().map_err(failed)?;
     confine::restrict_gateway().map_err(failed)?;
     confine::filter_gateway().map_err(failed)?;
     let keeper = Arc::new(Keeper::new(orders.rules, Record::new(orders.log, orders.run)));

@@ -75,7 +75,8 @@ pub fn run(
 ) -> Result<Outcome, Refusal> {
     let mut prepared = command.prepare(manifest)?;
     if manifest.network == Network::Only {
-        prepared.add_missing(super::network::environment(doors::PROXY));
+        let ports = doors::ports(&super::network::rules(manifest)?);
+        prepared.add_missing(super::network::environment(doors::proxy(&ports)));
     }
     let open_files = confine::raise_open_files();
     // From here on a signal is read when there is time for it: placeholders must be removed, and the watch tells by a signal too.

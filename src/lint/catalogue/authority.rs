@@ -179,6 +179,21 @@ pub const PORTS: &[(u16, &str)] = &[
     (10250, "kubelet: it runs commands in every container there"),
 ];
 
+/// Ports at which a service of this machine does what it is told, and takes whoever reaches it for its user: no stranger is expected on the
+/// loopback device. From the manual of each.
+pub const LOCAL_PORTS: &[(u16, &str)] = &[
+    (2345, "delve, a debugger: it runs what it is told"),
+    (2377, "docker: the state of a swarm"),
+    (4243, "docker without a password: it starts what it is told as root"),
+    (4444, "selenium: a browser, with every session in it"),
+    (5005, "java's debugger: it runs what it is told"),
+    (5678, "python's debugger: it runs what it is told"),
+    (6000, "X: every window of the session can be read and typed into"),
+    (8001, "kubectl proxy: the API of a cluster, with the user's own rights"),
+    (8888, "jupyter: it runs what it is told"),
+    (9515, "chromedriver: a browser, with every session in it"),
+];
+
 /// Forges whose ssh is for git alone and gives no shell, from their documentation.
 pub const GIT_BY_SSH: &[&str] = &[
     "github.com",

@@ -1,6 +1,8 @@
 //! What is known of hosts: under which names strangers are found, and where strangers can be written to.
 
+use crate::policy::host::Host;
 use crate::policy::{HostPattern, NetworkRule};
+use std::borrow::Cow;
 
 /// Suffixes below which hosting platforms give names to whoever asks, and which the Public Suffix List does not have as a suffix: the
 /// parents of its own entries, and platforms that never asked to be listed.
@@ -89,6 +91,11 @@ pub const UPLOADS: &[(&str, &str)] = &[
     ("content.dropboxapi.com", "files"),
     ("api.notion.com", "pages"),
     ("upload.pypi.org", "packages"),
+    ("registry.npmjs.org", "packages"),
+    ("crates.io", "packages"),
+    ("rubygems.org", "packages"),
+    ("ghcr.io", "images"),
+    ("registry-1.docker.io", "images"),
     ("hooks.slack.com", "messages"),
     ("slack.com", "messages and files"),
     ("discord.com", "messages and files"),
@@ -136,13 +143,34 @@ pub const COLLECTORS: &[(&str, &str)] = &[
     ("sslip.io", "leads to the address that is written in the name"),
     ("xip.io", "leads to the address that is written in the name"),
     ("lvh.me", "leads back to this machine"),
-    ("dns.google", "asks any name server what it is told to, and so carries data out in names"),
-    ("cloudflare-dns.com", "asks any name server what it is told to, and so carries data out in names"),
-    ("one.one.one.one", "asks any name server what it is told to, and so carries data out in names"),
-    ("dns.quad9.net", "asks any name server what it is told to, and so carries data out in names"),
-    ("doh.opendns.com", "asks any name server what it is told to, and so carries data out in names"),
-    ("dns.nextdns.io", "asks any name server what it is told to, and so carries data out in names"),
 ];
+
+/// Hosts that look up names for whoever asks, over HTTPS (RFC 8484), and what lies below them; from the documentation of each.
+pub const RESOLVERS: &[&str] = &[
+    "dns.google",
+    "dns.google.com",
+    "8.8.8.8",
+    "8.8.4.4",
+    "cloudflare-dns.com",
+    "one.one.one.one",
+    "1.1.1.1",
+    "1.0.0.1",
+    "dns.quad9.net",
+    "9.9.9.9",
+    "doh.opendns.com",
+    "dns.nextdns.io",
+    "dns.adguard-dns.com",
+    "doh.cleanbrowsing.org",
+    "dns.controld.com",
+    "freedns.controld.com",
+    "dns.mullvad.net",
+    "doh.mullvad.net",
+    "doh.pub",
+    "dns.alidns.com",
+];
+
+/// Ports of name servers: plain (RFC 1035), and over TLS (RFC 7858).
+pub const RESOLVER_PORTS: [u16; 2] = [53, 853];
 
 /// What a host serves is fetched from others too, from the documentation of each registry.
 pub const COMPANIONS: &[(&str, &[&str])] = &[
@@ -152,8 +180,9 @@ pub const COMPANIONS: &[(&str, &[&str])] = &[
     ("rubygems.org", &["index.rubygems.org"]),
     ("proxy.golang.org", &["sum.golang.org"]),
     ("ghcr.io", &["pkg-containers.githubusercontent.com"]),
-    ("registry-1.docker.io", &["auth.docker.io"]),
-    ("huggingface.co", &["cdn-lfs.huggingface.co"]),
+    ("registry-1.docker.io", &["auth.docker.io", "production.cloudflare.docker.com"]),
+    ("huggingface.co", &["cas-server.xethub.hf.co", "cdn-lfs-us-1.hf.co"]),
+    ("github.com", &["codeload.github.com", "release-assets.githubusercontent.com"]),
 ];
 
 /// Ports whose protocols are not encrypted (the service names registry of IANA).
@@ -179,8 +208,19 @@ pub fn is_below(name: &str, parent: &str) -> bool {
     parent.is_empty() || name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
 }
 
+/// This machine has many names, which are one place.
+fn one_name(pattern: &HostPattern) -> Cow<'_, HostPattern> {
+    let own = |host: &str| Host::parse(host).is_ok_and(|host| host.is_localhost());
+    match pattern.port {
+        Some(port) if own(&pattern.host) => Cow::Owned(HostPattern::localhost(port)),
+        None if own(&pattern.host) => Cow::Owned(HostPattern { port: None, ..HostPattern::localhost(1) }),
+        _ => Cow::Borrowed(pattern),
+    }
+}
+
 /// Whether everything that `inner` means, `outer` means too.
 pub fn covers(outer: &HostPattern, inner: &HostPattern) -> bool {
+    let (outer, inner) = (one_name(outer), one_name(inner));
     let port = outer.port.is_none() || outer.port == inner.port;
     let host = match (outer.below, inner.below) {
         (false, false) => outer.host == inner.host,
@@ -200,6 +240,9 @@ pub fn overlap(a: &HostPattern, b: &HostPattern) -> bool {
 
 /// A pattern as it is written.
 pub fn written(rule: &NetworkRule) -> String {
+    if let (true, Some(port)) = (rule.is_localhost(), rule.pattern.port) {
+        return format!("localhost {port}");
+    }
     let HostPattern { below, host, port } = &rule.pattern;
     let name = match (below, host.as_str()) {
         (true, "") => "*".to_owned(),
@@ -235,6 +278,10 @@ mod tests {
             ("example.com:*", "example.com:80", true, true),
             ("example.com:80", "example.com:*", false, true),
             ("*", "example.com", true, true),
+            ("*", "localhost", true, true),
+            ("127.0.0.1", "localhost", true, true),
+            ("*.localhost:*", "[::1]:80", true, true),
+            ("127.0.0.2", "localhost", false, false),
         ] {
             let (outer, inner) = (&pattern(outer), &pattern(inner));
             assert_eq!(covers(outer, inner), is_covered, "{outer:?} {inner:?}");
@@ -244,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_entry_is_a_host() {
-        let named = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host);
+        let named = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host).chain(RESOLVERS.iter().copied());
         let companions =
             COMPANIONS.iter().flat_map(|(host, others)| [*host].into_iter().chain(others.iter().copied()));
         for host in named.chain(companions).chain(TENANTS.iter().copied()) {

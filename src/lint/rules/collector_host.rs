@@ -9,14 +9,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports allowed hosts that show whoever asks what they were sent, that lead to anybody's own machine, to an
-    /// address written in the name, or that look up any name for the command.
+    /// Reports allowed hosts that show whoever asks what they were sent, and those that lead to anybody's own machine or
+    /// to an address written in the name.
     ///
     /// ## Why it is bad
     ///
     /// No work needs them that is not a test of one of them, and every tale of data that was led out by an agent ends
-    /// at one. A tunnel's name is worth as much as the machine behind it, which nobody has looked at; a resolver of
-    /// names carries out what the names spell.
+    /// at one. A tunnel's name is worth as much as the machine behind it, which nobody has looked at.
     ///
     /// ## Example
     ///

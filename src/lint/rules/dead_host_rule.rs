@@ -10,7 +10,8 @@ rule! {
     /// ## What it does
     ///
     /// Reports, in `network only`, an `allow` that a `deny` takes back as a whole, one that another `allow` covers, and
-    /// a `deny` that shares nothing with any `allow`.
+    /// a `deny` that shares nothing with any `allow`; `localhost PORT` counts as an `allow`. What the profile and a
+    /// fragment say alike is not reported: a fragment is for other profiles too.
     ///
     /// ## Why it is bad
     ///
@@ -64,6 +65,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Some(Network::Only(rules)) = context.policy.network.as_ref().map(|network| &network.value) else {
         return;
     };
+    let profile = context.policy.name.span.file;
     let of = |allow: bool| rules.iter().filter(move |rule| rule.allow == allow);
     for (at, rule) in rules.iter().enumerate().take(MOST) {
         let same = |other: &NetworkRule| other.pattern == rule.pattern;
@@ -73,10 +75,15 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             !std::ptr::eq(*other, rule)
                 && covers(&other.pattern, &rule.pattern)
                 && (!same(other) || earlier(other))
+                // What a fragment says, it says to other profiles too.
+                && other.span.file == rule.span.file
         };
+        let in_a_fragment = rule.span.file != profile;
         let shown = written(rule);
         let (message, other) = if rule.allow {
-            if let Some(denial) = of(false).find(|denial| covers(&denial.pattern, &rule.pattern)) {
+            if let Some(denial) = of(false)
+                .find(|denial| covers(&denial.pattern, &rule.pattern) && !(in_a_fragment && denial.span.file != rule.span.file))
+            {
                 (
                     format!("`{shown}` is allowed and denied, and stays denied"),
                     Some((denial.span, "a denial beats every allowance")),
@@ -86,7 +93,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             } else {
                 continue;
             }
-        } else if !of(true).any(|allowed| overlap(&allowed.pattern, &rule.pattern)) {
+        } else if !in_a_fragment && !of(true).any(|allowed| overlap(&allowed.pattern, &rule.pattern)) {
             (format!("`{shown}` is denied, and nothing allows it"), None)
         } else if let Some(wider) = of(false).find(around) {
             (format!("`{shown}` is denied already"), Some((wider.span, "denies it")))

@@ -45,7 +45,7 @@ rule! {
     /// edition 1
     /// profile "fine" {
     ///     root "$workspace" read-only
-    ///     network only { allow "crates.io"; allow "*.crates.io" }
+    ///     network only { allow "pypi.org"; allow "*.pythonhosted.org" }
     ///     limits { time 10m }
     /// }
     /// ```

@@ -2,7 +2,7 @@ use super::secret_in_env::names_a_secret;
 use super::{readable_credentials, readable_secret};
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::catalogue::hosts::{COLLECTORS, UPLOADS, reaches, written};
+use crate::lint::catalogue::hosts::{COLLECTORS, RESOLVERS, UPLOADS, reaches, written};
 use crate::lint::places::{Roots, list};
 use crate::plan::hosts;
 use crate::policy::Network;
@@ -79,7 +79,7 @@ fn way_out(network: &Network) -> Option<(Option<String>, Option<Span>)> {
         Network::All => return Some((None, None)),
         Network::Only(rules) => rules,
     };
-    let known = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host);
+    let known = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host).chain(RESOLVERS.iter().copied());
     known
         .flat_map(|host| rules.iter().filter(|rule| rule.allow).map(move |rule| (host, rule)))
         .find(|(host, rule)| {
@@ -111,7 +111,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let to = host.unwrap_or_else(|| "any host".to_owned());
     findings.push(
         INFO.finding(format!("{} can be read, and sent to {to}", list(&names)))
-            .at(rule.unwrap_or(stated.span), "the way out")
+            .at(context.policy.in_profile(rule.unwrap_or(stated.span)), "the way out")
             .at(*span, *label)
             .help("deny the secret or close the network; what an agent reads from strangers can tell it to send one out"),
     );

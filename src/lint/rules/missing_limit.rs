@@ -63,10 +63,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
     let Some(network) = &context.policy.network else { return };
     let limit = "limits { time 10m }".to_owned();
-    let edit = add_after(context.sources, network.span, &[limit]);
+    let edit = add_after(context.sources, context.policy.in_profile(network.span), &[limit]);
     findings.push(
         INFO.finding("the network is open, and no limit of time ends it")
-            .at(network.span, "for as long as a command likes")
+            .at(context.policy.in_profile(network.span), "for as long as a command likes")
             .help("state `limits { time 10m }`, or `use \"std/command\"`")
             .fix("limit it to ten minutes", vec![edit], false),
     );

@@ -3,6 +3,7 @@ use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::catalogue::hosts::{is_below, written};
 use crate::lint::edits::remove;
+use crate::policy::host::Host;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 rule! {
@@ -15,7 +16,9 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Routers, printers, databases and the services of a company trust whoever is inside, often without a password. An
+    /// A name whose addresses are inside a private network is refused at run time, whatever the list says: nobody but its
+    /// owner says where a name leads, and that may be next week another machine in here. Only an address that is written
+    /// out opens one. And then: routers, printers, databases and the services of a company trust whoever is inside, often without a password. An
     /// agent that strangers can talk to is then inside for them. And such a name means another machine in every other
     /// network.
     ///
@@ -52,7 +55,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Leave it out, or allow this and say what the service does for whoever asks it.
+    /// Leave it out. Where the service must be reached, name its address (`allow "10.1.2.3:5432"`), allow this, and say
+    /// what the service does for whoever asks it.
     name: "private-host",
     severity: Warning,
     confidence: Likely,
@@ -84,12 +88,15 @@ fn inside(host: &str) -> Option<&'static str> {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
         let Some(why) = inside(&rule.pattern.host) else { continue };
-        findings.push(
+        let finding = if matches!(Host::parse(&rule.pattern.host), Ok(Host::Address(_))) {
             INFO.finding(format!("`{}` is inside the network that the machine is in", written(rule)))
-                .at(rule.span, why)
                 .help("leave it out, or allow this and say what the service does for whoever asks it")
-                .fix("remove the pattern", remove(context.sources, rule.span), false),
-        );
+        } else {
+            INFO.finding(format!("`{}` is inside the network that the machine is in, and is refused there", written(rule)))
+                .help("no name opens a private address: write the address in its place, and say what the service does for whoever asks it")
+        };
+        let removal = remove(context.sources, rule.span);
+        findings.push(finding.at(rule.span, why).fix("remove the pattern", removal, false));
     }
 }
 

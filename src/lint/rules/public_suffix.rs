@@ -9,8 +9,8 @@ rule! {
     /// ## What it does
     ///
     /// Reports `allow "*.NAME"` where NAME is a suffix under which anybody can have a name: one of the Public Suffix
-    /// List (`*.co.uk`, `*.github.io`), or one of a hosting platform that is not on it (`*.amazonaws.com`,
-    /// `*.run.app`).
+    /// List (`*.co.uk`, `*.github.io`), one of a hosting platform that is not on it (`*.run.app`), or a parent of such
+    /// suffixes (`*.amazonaws.com`, `*.us-east-1.amazonaws.com`).
     ///
     /// ## Why it is bad
     ///
@@ -65,7 +65,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let listed = psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known() && suffix == host);
         let label = if listed {
             "a public suffix: anybody can have a name below it"
-        } else if TENANTS.contains(&host) {
+        } else if TENANTS.contains(&host) || holds_suffixes(host) {
             "a hosting platform: whoever asks has a name below it"
         } else {
             continue;
@@ -84,5 +84,35 @@ pub(super) fn allowed<'a>(context: &Context<'a>) -> impl Iterator<Item = &'a Net
         Some(Network::Only(rules)) => rules.as_slice(),
         _ => &[],
     };
-    rules.iter().filter(|rule| rule.allow)
+    rules.iter().filter(|rule| rule.allow && !rule.is_localhost())
+}
+
+/// Names under which platforms keep the suffixes that they give away, below a name for a region or a product.
+const PRODUCTS: [&str; 9] =
+    ["s3", "execute-api", "elb", "compute", "a", "blob", "web", "pages", "app"];
+
+/// Whether there is a public suffix right below a name, and the name is that of a platform and no country's.
+fn holds_suffixes(host: &str) -> bool {
+    let is_suffix = |name: &str| {
+        psl::suffix(name.as_bytes()).is_some_and(|suffix| suffix.is_known() && suffix == name)
+    };
+    host.contains('.') && PRODUCTS.iter().any(|product| is_suffix(&format!("{product}.{host}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parents_of_suffixes_hold_what_strangers_put_there() {
+        for host in ["us-east-1.amazonaws.com", "eu-west-1.amazonaws.com", "core.windows.net"] {
+            assert!(holds_suffixes(host), "{host}");
+        }
+        for host in ["crates.io", "example.com", "example.co.uk", "pypi.org", "com"] {
+            assert!(!holds_suffixes(host), "{host}");
+        }
+        for host in ["amazonaws.com", "core.windows.net", "googleapis.com", "run.app", "on.aws", "sharepoint.com"] {
+            assert!(TENANTS.contains(&host) || holds_suffixes(host), "{host}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::lint::edits::remove;
-use crate::policy::Policy;
+use crate::policy::{Network, Policy};
 use crate::source::{FileId, Span};
 use crate::syntax;
 use crate::syntax::ast::StatementKind;
@@ -114,6 +114,9 @@ fn speaking(policy: &Policy) -> HashSet<FileId> {
     let paths = policy.git_worktrees.iter().chain(&policy.executables).chain(&policy.tool_paths);
     paths.chain(&policy.working_directory).for_each(|path| add(path.span));
     policy.network.iter().for_each(|network| add(network.span));
+    if let Some(Network::Only(rules)) = policy.network.as_ref().map(|network| &network.value) {
+        rules.iter().for_each(|rule| add(rule.span));
+    }
     policy.ipc.iter().for_each(|ipc| add(ipc.span));
     files
 }

@@ -8,6 +8,7 @@ mod relays;
 mod requests;
 mod responses;
 mod tunnels;
+mod words;
 
 use super::connection::{Arrival, Times, serve_within};
 use super::{Closed, Gate, Opened, Reason, Refused, Via};

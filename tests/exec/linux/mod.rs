@@ -30,8 +30,9 @@ pub const FAMILIES: [&[Probe]; 7] = [
     surroundings::PROBES,
 ];
 
-pub const SCENARIOS: [&[Scenario]; 7] = [
+pub const SCENARIOS: [&[Scenario]; 8] = [
     ipc::SCENARIOS,
+    network::SCENARIOS,
     record::SCENARIOS,
     refusals::SCENARIOS,
     soak::SCENARIOS,

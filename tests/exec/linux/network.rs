@@ -1,6 +1,8 @@
 //! Sockets that only Linux has, and kinds of them that only its filter stops.
 
-use crate::suite::{Probe, denied};
+use crate::suite::{Probe, Scenario, denied, show};
+use crate::world::World;
+use palisade::manifest::{HostRule, Network};
 use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with, socketpair};
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -46,3 +48,29 @@ fn socket(family: AddressFamily, kind: SocketType, protocol: Option<Protocol>) -
     socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
     Ok(())
 }
+
+pub const SCENARIOS: &[Scenario] = &[Scenario {
+    name: "one port of the host's loopback is open where it is stated, and no other",
+    run: |world| {
+        crate::network::listen_in(&world.place, rustix::process::geteuid().as_raw());
+        let port: u16 = std::fs::read_to_string(world.place.rw("port")).unwrap().parse().unwrap();
+        let answered = "n11 be answered by the host on its loopback";
+        let code = |world: &World, probe: &str| {
+            let output = world.walled(probe);
+            (output.status.code(), show(&output))
+        };
+        world.manifest.network = Network::Only;
+        world.manifest.localhost = vec![port];
+        assert_eq!(code(world, answered).0, Some(0), "{}", code(world, answered).1);
+        world.manifest.localhost = vec![port ^ 1];
+        assert_eq!(code(world, answered).0, Some(1), "{}", code(world, answered).1);
+        // A port that connections are taken at in any case, and the one of the proxy, are ports like others.
+        world.manifest.localhost = vec![port, 443, 48_128];
+        assert_eq!(code(world, answered).0, Some(0), "{}", code(world, answered).1);
+        let host = HostRule { allow: true, host: format!("example.com:{port}"), from: "suite".into() };
+        world.manifest.hosts = vec![host];
+        assert_eq!(code(world, answered).0, Some(0), "{}", code(world, answered).1);
+        world.manifest.localhost = Vec::new();
+        assert_eq!(code(world, answered).0, Some(1), "{}", code(world, answered).1);
+    },
+}];

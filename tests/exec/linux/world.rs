@@ -203,6 +203,8 @@ fn manifest(place: &Place) -> Manifest {
             protected("rw/.git/config", Protection::Guarded, Presence::File),
         ],
         network: Network::Off,
+        hosts: Vec::new(),
+        localhost: Vec::new(),
         ipc: Ipc::Off,
         needs: Vec::new(),
         seatbelt_rules: Vec::new(),
