@@ -10,7 +10,7 @@ use crate::host::{Host, HostError};
 use crate::lint;
 use crate::manifest;
 use crate::plan::Plan;
-use crate::policy::{Network, Policy, System};
+use crate::policy::{Policy, System};
 use crate::resolve::{self, Loader};
 use crate::source::{FileId, Sources};
 use crate::syntax;
@@ -200,7 +200,7 @@ fn palisade_names(name: &str) -> Vec<String> {
     names
 }
 
-/// Writes the artifact of a profile without errors. What cannot be compiled yet, or has no spelling, is a finding.
+/// Writes the artifact of a profile without errors. What has no spelling is a finding.
 ///
 /// # Errors
 /// Only a failure of the program itself.
@@ -211,9 +211,6 @@ pub fn compile(
     seatbelt_name: &str,
 ) -> Result<Result<Artifact, Finding>, CompileError> {
     let Bound { policy, plan, .. } = bound;
-    if let Some(refusal) = not_yet(policy, host.system()) {
-        return Ok(Err(refusal));
-    }
     let seatbelt = match plan.target {
         System::Linux => None,
         System::Macos => match emit::seatbelt(plan, &policy.name.value) {
@@ -239,19 +236,4 @@ pub fn compile(
     });
     let manifest = manifest::build(policy, plan, sources, host.architecture(), beside, &checks);
     Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt: seatbelt.map(|it| it.text) }))
-}
-
-/// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
-fn not_yet(policy: &Policy, system: System) -> Option<Finding> {
-    let refuse = |what: &str, help: &str| {
-        Finding::new("not-yet-compiled", Severity::Error, what.to_owned()).help(help.to_owned())
-    };
-    if let (Network::Only(_), Some(network), System::Macos) = (policy.network(), &policy.network, system) {
-        let finding = refuse(
-            "`network only` cannot be compiled for macOS yet: no wall of this version holds a list of hosts there",
-            "state `network off`, or `network all` where the command may reach every host",
-        );
-        return Some(finding.at(network.span, "stated here"));
-    }
-    None
 }

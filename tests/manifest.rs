@@ -348,20 +348,15 @@ fn a_path_cannot_break_out_of_its_string_or_its_comment() {
 }
 
 #[test]
-fn what_no_wall_of_this_version_holds_is_refused() {
-    for (host, statement, said) in [
-        (examples(), "network only { allow \"example.com\" }", "`network only` cannot be compiled yet"),
-        (mac(), "network only { allow \"example.com\" }", "`network only` cannot be compiled yet"),
-    ] {
-        let statements = format!("root \"$workspace\" read-only\n{statement}");
-        let walked = walk_text(&host, &profile(&statements), "case.palisade", None);
-        let refused =
-            pipeline::compile(&walked.sources, walked.bound(), &host, "case.sb").unwrap().unwrap_err();
-        assert!(refused.message.contains(said), "{}", refused.message);
-        assert_eq!(walked.sources.line_column(refused.span().unwrap()).line, 4);
-        assert!(refused.help.is_some());
+fn a_list_of_hosts_is_written_for_both_systems() {
+    for host in [examples(), mac()] {
+        let statements = "root \"$workspace\" read-only\nnetwork only { deny \"a.example.com\"; allow \"*.example.com:*\" }";
+        let manifest = manifest::read(&compiled(&host, statements).1.manifest).unwrap();
+        assert_eq!(manifest.network, manifest::Network::Only);
+        let hosts: Vec<(bool, &str)> =
+            manifest.hosts.iter().map(|rule| (rule.allow, rule.host.as_str())).collect();
+        assert_eq!(hosts, [(true, "*.example.com:*"), (false, "a.example.com")]);
     }
-    assert_eq!(mac().system(), palisade::policy::System::Macos);
 }
 
 #[test]

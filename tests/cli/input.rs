@@ -102,19 +102,15 @@ fn a_mac_needs_a_recording_of_one() {
 }
 
 #[test]
-fn what_cannot_be_compiled_yet_says_so_and_writes_nothing() {
-    for (statement, said, mac) in [
-        ("network only { allow \"example.com\" }", "`network only` cannot be compiled yet", false),
-        ("network only { allow \"example.com\" }", "`network only` cannot be compiled yet", true),
-    ] {
-        let place = Place::with("a.palisade", &format!("{CLEAN}\n{statement}"));
-        let compile = if mac {
-            place.on_mac(&["compile", "a.palisade"])
-        } else {
-            place.on_examples(&["compile", "a.palisade"])
-        };
-        compile.exits(1).says(said).says("nothing was compiled");
-        assert!(!place.exists("a.manifest.yaml") && !place.exists("a.sb"));
+fn a_list_of_hosts_is_compiled_for_both_systems() {
+    let list = "network only { allow \"example.com\" }";
+    let place = Place::with("a.palisade", &format!("root \"$workspace\" read-only\n{list}"));
+    place.on_examples(&["compile", "a.palisade"]).exits(0);
+    assert!(place.read("a.manifest.yaml").contains("network: only"));
+    place.on_mac(&["compile", "a.palisade"]).exits(0);
+    assert!(place.read("a.sb").contains("(param \"PROXY_PORT\")"));
+    for (host, code) in [("example.com", 0), ("example.com:22", 1), ("example.org", 1)] {
+        place.on_mac(&["why", "connect", host]).exits(code);
     }
 }
 
