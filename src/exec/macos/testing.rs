@@ -22,6 +22,7 @@ pub fn manifest() -> Manifest {
         roots: Vec::new(),
         protected: Vec::new(),
         network: Network::Off,
+        hosts: Vec::new(),
         ipc: Ipc::Off,
         needs: Vec::new(),
         limits: Limits::default(),
