@@ -3,7 +3,7 @@
 #[path = "support/road.rs"]
 mod road;
 
-use palisade::host::{Host as _, Identity, RecordedHost};
+use palisade::host::{Identity, RecordedHost};
 use palisade::manifest::{self, CacheLine, Manifest, ManifestError};
 use palisade::pipeline::{self, Artifact};
 use palisade::plan::{Operation, OriginKind, Rule};

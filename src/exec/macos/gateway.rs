@@ -1,6 +1,7 @@
 //! The proxy's place on this machine, and the walls of the process that serves there. Seatbelt tells ports of this machine apart and
 //! nothing else of where a connection goes, so a command may connect to this one port, and the gateway connects to hosts.
 
+use crate::network::listen::Doors;
 use rustix::fd::OwnedFd;
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, bind, socket};
@@ -27,7 +28,7 @@ pub const WALLS: &std::ffi::CStr = cr#"(version 1)
 /// The sockets at the port of the proxy. As long as they are kept, nobody else can listen where the command may connect to.
 #[derive(Debug)]
 pub struct Proxy {
-    pub listener: TcpListener,
+    listener: TcpListener,
     pub address: SocketAddr,
     /// The same port of `::1`, which is `localhost` for Seatbelt too. Nobody listens there.
     _other: Option<OwnedFd>,
@@ -50,6 +51,14 @@ impl Proxy {
             }
         }
         Err(io::ErrorKind::AddrInUse.into())
+    }
+
+    /// What is served: connections that say where they want to go, and nothing else.
+    ///
+    /// # Errors
+    /// As fcntl(2).
+    pub fn doors(&self) -> io::Result<Doors> {
+        Ok(Doors { proxy: self.listener.try_clone()?, captures: Vec::new(), names: None })
     }
 }
 
@@ -76,7 +85,9 @@ mod tests {
         if proxy._other.is_some() {
             assert_eq!(kind(TcpListener::bind((Ipv6Addr::LOCALHOST, port))), io::ErrorKind::AddrInUse);
         }
-        std::net::TcpStream::connect(proxy.address).unwrap();
+        let client = std::net::TcpStream::connect(proxy.address).unwrap();
+        let (_, from) = proxy.doors().unwrap().proxy.accept().unwrap();
+        assert_eq!(from, client.local_addr().unwrap());
     }
 
     #[test]

@@ -150,8 +150,7 @@ fn carrier(manifest: &Manifest) -> Result<Option<Carrier>, Refusal> {
     let orders = Orders { rules: network::rules(manifest)?, log: None, run: std::process::id().to_string() };
     let failed = || Refusal::system("cannot start what carries connections");
     let proxy = Proxy::open().map_err(failed())?;
-    let doors = proxy.listener.try_clone().map_err(failed())?;
-    let doors = Doors { proxy: doors, captures: Vec::new(), names: None };
+    let doors = proxy.doors().map_err(failed())?;
     let (inside, leash) = io::pipe().map_err(failed())?;
     let (inside, leash) = (OwnedFd::from(inside), OwnedFd::from(leash));
     let gateway = Gateway::start(|tell| life(orders, doors, &inside, tell)).map_err(failed())?;
