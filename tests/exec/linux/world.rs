@@ -203,6 +203,7 @@ fn manifest(place: &Place) -> Manifest {
             protected("rw/.git/config", Protection::Guarded, Presence::File),
         ],
         network: Network::Off,
+        hosts: Vec::new(),
         ipc: Ipc::Off,
         needs: Vec::new(),
         seatbelt_rules: Vec::new(),
