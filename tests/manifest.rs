@@ -355,7 +355,7 @@ fn a_list_of_hosts_is_written_for_both_systems() {
         assert_eq!(manifest.network, manifest::Network::Only);
         let hosts: Vec<(bool, &str)> =
             manifest.hosts.iter().map(|rule| (rule.allow, rule.host.as_str())).collect();
-        assert_eq!(hosts, [(true, "*.example.com:*"), (false, "a.example.com")]);
+        assert_eq!(hosts, [(true, "*.example.com:*"), (false, "a.example.com:443")]);
     }
 }
 

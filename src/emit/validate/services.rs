@@ -110,7 +110,7 @@ fn ends(port: u16) -> Vec<Address> {
     for transport in [Transport::Tcp, Transport::Udp] {
         for family in [Family::V4, Family::V6] {
             for loopback in [true, false] {
-                ends.extend([0, port - 1, port + 1, 443].into_iter().chain(PORTS).map(|port| Address {
+                ends.extend([0, 53, 443, port - 1, port + 1].into_iter().chain(PORTS).map(|port| Address {
                     transport: Some(transport),
                     family: Some(family),
                     loopback: Some(loopback),
