@@ -211,7 +211,7 @@ pub fn compile(
     seatbelt_name: &str,
 ) -> Result<Result<Artifact, Finding>, CompileError> {
     let Bound { policy, plan, .. } = bound;
-    if let Some(refusal) = not_yet(policy, host.system()) {
+    if let Some(refusal) = not_yet(policy, plan.target) {
         return Ok(Err(refusal));
     }
     let seatbelt = match plan.target {
@@ -243,27 +243,12 @@ pub fn compile(
 
 /// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
 fn not_yet(policy: &Policy, system: System) -> Option<Finding> {
-    let refuse = |what: &str, help: &str| {
-        Finding::new("not-yet-compiled", Severity::Error, what.to_owned()).help(help.to_owned())
-    };
-    if let (Network::Only(rules), System::Macos) = (policy.network(), system)
-        && let Some(rule) = rules.iter().find(|rule| rule.is_localhost())
-    {
-        let port = rule.pattern.port.unwrap_or_default();
-        let finding = refuse(
-            &format!(
-                "`localhost {port}` cannot be compiled for macOS yet: no wall of this version opens one port there"
-            ),
-            "state it in `on linux { … }`, or leave it out",
-        );
-        return Some(finding.at(rule.span, "stated here"));
-    }
-    if let (Network::Only(_), Some(network), System::Macos) = (policy.network(), &policy.network, system) {
-        let finding = refuse(
-            "`network only` cannot be compiled for macOS yet: no wall of this version holds a list of hosts there",
-            "state `network off`, or `network all` where the command may reach every host",
-        );
-        return Some(finding.at(network.span, "stated here"));
-    }
-    None
+    let (Network::Only(rules), System::Macos) = (policy.network(), system) else { return None };
+    let rule = rules.iter().find(|rule| rule.is_localhost() && rule.allow)?;
+    let port = rule.pattern.port.unwrap_or_default();
+    let message = format!(
+        "`localhost {port}` cannot be compiled for macOS yet: no wall of this version opens one port there"
+    );
+    let finding = Finding::new("not-yet-compiled", Severity::Error, message);
+    Some(finding.help("state it in `on linux { … }`, or leave it out").at(rule.span, "stated here"))
 }

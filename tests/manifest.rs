@@ -3,7 +3,7 @@
 #[path = "support/road.rs"]
 mod road;
 
-use palisade::host::{Host as _, Identity, RecordedHost};
+use palisade::host::{Identity, RecordedHost};
 use palisade::manifest::{self, CacheLine, Manifest, ManifestError};
 use palisade::pipeline::{self, Artifact};
 use palisade::plan::{Operation, OriginKind, Rule};
@@ -378,7 +378,18 @@ fn what_no_wall_of_this_version_holds_is_refused() {
     );
     assert_eq!(walked.sources.line_column(refused.span().unwrap()).line, 4);
     assert!(refused.help.is_some());
-    assert_eq!(mac().system(), palisade::policy::System::Macos);
+}
+
+#[test]
+fn a_list_of_hosts_is_written_for_both_systems() {
+    for host in [examples(), mac()] {
+        let statements = "root \"$workspace\" read-only\nnetwork only { deny \"a.example.com\"; allow \"*.example.com:*\" }";
+        let manifest = manifest::read(&compiled(&host, statements).1.manifest).unwrap();
+        assert_eq!(manifest.network, manifest::Network::Only);
+        let hosts: Vec<(bool, &str)> =
+            manifest.hosts.iter().map(|rule| (rule.allow, rule.host.as_str())).collect();
+        assert_eq!(hosts, [(true, "*.example.com:*"), (false, "a.example.com:443")]);
+    }
 }
 
 #[test]

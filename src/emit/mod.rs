@@ -23,6 +23,10 @@ use std::fmt::Write as _;
 /// The parameter that is the command's private temporary directory.
 pub const SCRATCH: &str = "SCRATCH";
 
+/// The parameter that is the port of the proxy on this machine, where only some hosts may be reached. Which port is free is known only
+/// to whoever runs the command.
+pub const PROXY_PORT: &str = "PROXY_PORT";
+
 /// The name of a file in the private temporary directory that the command's processes may not read, though they may read the
 /// directory: so they can be told from all others.
 pub const SENTINEL: &str = ".palisade-sentinel";
@@ -38,8 +42,8 @@ const SENTINEL_OPERATIONS: Operations = Operations::READING.union(Operations::WR
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seatbelt {
     pub text: String,
-    /// The parameters that are the same for every command, by name: paths that have no safe spelling in the text. [`SCRATCH`] is not
-    /// among them.
+    /// The parameters that are the same for every command, by name: paths that have no safe spelling in the text. [`SCRATCH`] and
+    /// [`PROXY_PORT`] are not among them.
     pub parameters: BTreeMap<String, String>,
 }
 

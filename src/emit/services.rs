@@ -184,6 +184,21 @@ const NETWORK: [(&[&str], &str, &str); 12] = [
     ),
 ];
 
+/// Where only some hosts may be reached, all that opens is the way to the proxy, which looks up names and connects. A filter knows no
+/// host but `localhost`, so the rest is the proxy's. `trustd` stays with `needs tls`: what it fetches for others passes no proxy.
+const PROXY: [(&[&str], &str, &str); 2] = [
+    (
+        &["network-outbound"],
+        "(remote tcp (string-append \"localhost:\" (param \"PROXY_PORT\")))",
+        "to the proxy, which admits the hosts of the profile",
+    ),
+    (
+        &["mach-lookup"],
+        "(global-name \"com.apple.SystemConfiguration.configd\")",
+        "proxies and interfaces: HTTP libraries abort where nobody answers",
+    ),
+];
+
 const SHARED_MEMORY: [(&[&str], &str, &str); 2] = [
     (
         &[
@@ -272,7 +287,8 @@ pub fn of(plan: &Plan) -> Vec<Services> {
     }));
     let network = match plan.network {
         Network::All => rules(&NETWORK),
-        Network::Off | Network::Only(_) => Vec::new(),
+        Network::Only(_) => rules(&PROXY),
+        Network::Off => Vec::new(),
     };
     let memory = match plan.ipc {
         Ipc::SharedMemory => rules(&SHARED_MEMORY),

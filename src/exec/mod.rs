@@ -4,6 +4,7 @@
 pub mod causes;
 mod command;
 mod drift;
+mod gateway;
 mod hardlinks;
 mod near;
 mod network;

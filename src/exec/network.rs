@@ -46,8 +46,20 @@ pub fn environment(proxy: std::net::SocketAddr) -> Vec<(&'static str, String)> {
     variables
 }
 
+/// The variable by which programs on the Java machine find a proxy, which take notice of no other: for where nothing takes their connections
+/// otherwise. By itself the machine would connect from an IPv6 socket to `::ffff:127.0.0.1`, which a filter for `localhost` does not hold.
+#[cfg(any(target_os = "macos", test))]
+pub fn java(proxy: std::net::SocketAddr) -> (&'static str, String) {
+    let (host, port) = (proxy.ip(), proxy.port());
+    let options = format!(
+        "-Djava.net.preferIPv4Stack=true -Dhttp.proxyHost={host} -Dhttp.proxyPort={port} -Dhttps.proxyHost={host} -Dhttps.proxyPort={port}"
+    );
+    ("JAVA_TOOL_OPTIONS", options)
+}
+
 /// The files by which programs look up names (resolv.conf(5), hosts(5), nsswitch.conf(5)) where the only name server is inside; `sources`
 /// is what this machine has for the last.
+#[cfg(target_os = "linux")]
 pub fn files(sources: &str) -> [(&'static str, String); 3] {
     let mut kept: String = sources
         .lines()
@@ -102,6 +114,17 @@ fn note(refused: &RefusedHost) -> Note {
 mod tests {
     use super::*;
 
+    #[test]
+    fn every_program_is_told_of_one_proxy() {
+        let proxy = "127.0.0.1:50123".parse().unwrap();
+        let variables: std::collections::BTreeMap<_, _> =
+            environment(proxy).into_iter().chain([java(proxy)]).collect();
+        assert_eq!(variables["https_proxy"], "http://127.0.0.1:50123");
+        let java = &variables["JAVA_TOOL_OPTIONS"];
+        assert!(java.contains("-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=50123"), "{java}");
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn names_are_only_asked_for_inside() {
         let [resolv, hosts, sources] = files("passwd: files systemd\n hosts: files mymachines resolve dns\n");

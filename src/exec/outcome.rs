@@ -154,7 +154,6 @@ impl Outcome {
     }
 
     /// What carried its connections ended before the command did: those that were open were closed, and others could not be made.
-    #[cfg(target_os = "linux")]
     pub(super) fn gateway_lost(&mut self) {
         let message = "what carried its connections ended early: after that none could be made".to_owned();
         let help =

@@ -27,6 +27,14 @@ const MACOS_ASSUMPTIONS: [&str; 3] = [
     "the list of tools limits which programs start, not what an interpreter among them computes",
 ];
 
+/// Where hosts are reached through a proxy.
+const MACOS_PROXY_ASSUMPTION: &str = "`localhost` in a Seatbelt filter is 127.0.0.1 and ::1: the port of the proxy is taken at both while the command runs";
+
+fn macos_assumptions(plan: &Plan) -> Vec<String> {
+    let proxied = matches!(plan.network, policy::Network::Only(_)).then_some(MACOS_PROXY_ASSUMPTION);
+    MACOS_ASSUMPTIONS.into_iter().chain(proxied).map(String::from).collect()
+}
+
 /// The `.sb` that goes with a manifest.
 #[derive(Debug, Clone, Copy)]
 pub struct Beside<'a> {
@@ -123,7 +131,7 @@ pub fn build(
         losses: losses(plan, policy, sources),
         assumptions: match plan.target {
             System::Linux => LINUX_ASSUMPTIONS.map(String::from).to_vec(),
-            System::Macos => MACOS_ASSUMPTIONS.map(String::from).to_vec(),
+            System::Macos => macos_assumptions(plan),
         },
         checks: checks.iter().map(|name| (*name).to_owned()).collect(),
         links: plan

@@ -50,7 +50,8 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
     }
     let listeners: Vec<&TcpListener> = captures.iter().chain([&proxy]).collect();
     loop {
-        let mut fds = vec![PollFd::from_borrowed_fd(inside, PollFlags::empty())];
+        // Nothing is ever sent through it. Without any event poll(2) of macOS tells of no end either.
+        let mut fds = vec![PollFd::from_borrowed_fd(inside, PollFlags::IN)];
         fds.extend(
             listeners.iter().map(|listener| PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)),
         );

@@ -84,12 +84,6 @@ pub fn fork() -> io::Result<Option<Pid>> {
     }
 }
 
-/// Ends this process without running what `exit` would run: for a copy of a process whose buffers and handlers are not its own.
-pub fn exit_now(code: c_int) -> ! {
-    // SAFETY: does not return, and touches no memory.
-    unsafe { libc::_exit(code) }
-}
-
 /// Each thread is a directory in /proc/self/task, and a link to it (proc(5)). One that has ended and was joined stays there for a moment.
 fn single_threaded() -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

@@ -1,10 +1,10 @@
 //! The few calls of macOS that `rustix` and the standard library do not offer.
 
 use rustix::event::kqueue::{Event, EventFilter, EventFlags, kevent_timespec, kqueue};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::process::{Resource, Rlimit, Signal, setrlimit, setsid};
+use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use rustix::process::{Pid, Resource, Rlimit, Signal, setrlimit, setsid};
 use rustix::time::Timespec;
-use std::ffi::{CString, OsString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -91,15 +91,44 @@ pub fn prepare_child(command: &mut Command, limits: Vec<(Resource, u64)>, signal
 /// # Errors
 /// Where they cannot be listed.
 pub fn close_on_exec_from(first: c_int) -> io::Result<()> {
-    let mut open = Vec::new();
-    for entry in std::fs::read_dir("/dev/fd")? {
-        open.extend(entry?.file_name().to_str().and_then(|name| name.parse::<c_int>().ok()));
-    }
-    for descriptor in open.into_iter().filter(|descriptor| *descriptor >= first) {
+    for descriptor in descriptors()?.into_iter().filter(|descriptor| *descriptor >= first) {
         // SAFETY: no memory is passed. One of them was that of the list, which is closed: EBADF changes nothing.
         unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
     Ok(())
+}
+
+/// Closes every descriptor but these. Only for a process that uses no other any more and ends with [`super::exit_now`].
+///
+/// # Errors
+/// Where they cannot be listed.
+pub fn close_all_but(kept: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let is_kept = |descriptor: c_int| kept.iter().any(|fd| fd.as_raw_fd() == descriptor);
+    for descriptor in descriptors()?.into_iter().filter(|descriptor| !is_kept(*descriptor)) {
+        // SAFETY: the caller neither uses nor drops one of these from here on. One of them was that of the list, as above.
+        unsafe { libc::close(descriptor) };
+    }
+    Ok(())
+}
+
+fn descriptors() -> io::Result<Vec<c_int>> {
+    let mut open = Vec::new();
+    for entry in std::fs::read_dir("/dev/fd")? {
+        open.extend(entry?.file_name().to_str().and_then(|name| name.parse::<c_int>().ok()));
+    }
+    Ok(open)
+}
+
+/// Forks (fork(2)); `None` in the child.
+///
+/// # Errors
+/// As fork(2).
+pub fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: whoever runs a command has one thread ([`crate::exec::run`]), so no lock stays taken in the copy.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
 }
 
 /// Kinds of lists of proc_listpids (sys/proc_info.h); not in the libc crate.
@@ -183,6 +212,35 @@ pub fn may_read(process: i32, path: &str) -> Option<bool> {
 pub fn is_sandboxed() -> bool {
     // SAFETY: without an operation and a filter no memory is passed, and no variable argument is read.
     unsafe { sandbox_check(libc::getpid(), std::ptr::null(), 0) == 1 }
+}
+
+// Of libsystem_sandbox too, and in its public header, sandbox.h. That a text is taken where no flag is set is how WebKit and Chromium,
+// both public, use it.
+unsafe extern "C" {
+    fn sandbox_init(profile: *const c_char, flags: u64, error: *mut *mut c_char) -> c_int;
+    fn sandbox_free_error(error: *mut c_char);
+}
+
+/// Puts this process, for good, behind a profile in Seatbelt's language.
+///
+/// # Errors
+/// What the system says of the profile, or that it is in a sandbox already.
+pub fn enter_sandbox(profile: &CStr) -> io::Result<()> {
+    let mut error: *mut c_char = std::ptr::null_mut();
+    // SAFETY: the text ends with NUL and lives through the call, which puts a text of its own into `error` or leaves it alone.
+    if unsafe { sandbox_init(profile.as_ptr(), 0, &raw mut error) } == 0 {
+        return Ok(());
+    }
+    if error.is_null() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // SAFETY: the call has put a text there that ends with NUL, and nobody reads it after it is freed.
+    let said = unsafe {
+        let said = CStr::from_ptr(error).to_string_lossy().into_owned();
+        sandbox_free_error(error);
+        said
+    };
+    Err(io::Error::other(said))
 }
 
 /// The temporary directory of this user (confstr(3)), which does not depend on the environment.

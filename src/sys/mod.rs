@@ -7,7 +7,13 @@ pub mod macos;
 #[cfg(target_os = "linux")]
 mod memory;
 
+mod exit;
 mod usage;
+pub use exit::exit_now;
+#[cfg(target_os = "linux")]
+pub use linux::fork;
+#[cfg(target_os = "macos")]
+pub use macos::fork;
 #[cfg(target_os = "linux")]
 pub use memory::forget_program;
 pub use usage::{Usage, usage_of_children};

@@ -111,6 +111,19 @@ fn what_cannot_be_compiled_yet_says_so_and_writes_nothing() {
 }
 
 #[test]
+fn a_list_of_hosts_is_compiled_for_both_systems() {
+    let list = "network only { allow \"example.com\" }";
+    let place = Place::with("a.palisade", &format!("root \"$workspace\" read-only\n{list}"));
+    place.on_examples(&["compile", "a.palisade"]).exits(0);
+    assert!(place.read("a.manifest.yaml").contains("network: only"));
+    place.on_mac(&["compile", "a.palisade"]).exits(0);
+    assert!(place.read("a.sb").contains("(param \"PROXY_PORT\")"));
+    for (host, code) in [("example.com", 0), ("example.com:22", 1), ("example.org", 1)] {
+        place.on_mac(&["why", "connect", host]).exits(code);
+    }
+}
+
+#[test]
 fn a_tree_as_deep_as_paths_may_be_is_walked() {
     let place = Place::with(
         "a.palisade",

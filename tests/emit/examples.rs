@@ -14,12 +14,13 @@ fn machine() -> RecordedHost {
         .expect("a machine")
 }
 
-/// Whatever comes out is clean, and shows no parameter but that of the private directory.
+/// Whatever comes out is clean, and shows no parameter but those of the private directory and of the proxy.
 fn checked(name: &str, text: &str) {
     let mut sources = Sources::new();
     let file = sources.add(format!("{name}.sb"), None, text);
     let scratch = ("SCRATCH".to_owned(), "/private/tmp/palisade-scratch".to_owned());
-    let params = Params { given: [scratch].into(), complete: true };
+    let port = ("PROXY_PORT".to_owned(), "50123".to_owned());
+    let params = Params { given: [scratch, port].into(), complete: true };
     let evaluation = sbpl::evaluate(&mut sources, file, &params, &NoImports);
     let findings = sbpl::lint::run(&sources, &evaluation);
     assert!(findings.is_empty(), "{}", concise::render(&sources, &findings, name));
@@ -40,12 +41,39 @@ fn every_example_is_written_readably_and_checks_clean() {
         let artifact = pipeline::compile(&walked.sources, walked.bound(), &host, "case.sb").unwrap().unwrap();
         let text = artifact.seatbelt.unwrap();
         checked(&name, &text);
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path("../../snapshots");
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(format!("seatbelt-{name}"), text));
+        snapshot(&format!("seatbelt-{name}"), &text);
     }
+}
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn a_list_of_hosts_opens_the_way_to_the_proxy() {
+    let statements = "root \"$workspace\" read-only\nnetwork only {\nallow \"registry.npmjs.org\"\ndeny \"*:22\"\n}\nneeds tls";
+    let walked = crate::road::walk(&machine(), statements);
+    assert_eq!(walked.errors(), [""; 0]);
+    let artifact =
+        pipeline::compile(&walked.sources, walked.bound(), &machine(), "case.sb").unwrap().unwrap();
+    let text = artifact.seatbelt.unwrap();
+    checked("network-only", &text);
+    for closed in ["mDNSResponder", "resolv.conf", "network-inbound", "network-bind", "DNSConfiguration"] {
+        assert!(
+            !text.contains(&format!("{closed}\"")) && !text.contains(&format!("allow {closed}")),
+            "{closed}"
+        );
+    }
+    snapshot("seatbelt-network-only", &text);
+    let manifest = palisade::manifest::read(&artifact.manifest).unwrap();
+    let about = |line: &&String| ["proxy", "needs tls", "listen"].iter().any(|word| line.contains(word));
+    let said: Vec<&str> =
+        manifest.losses.iter().chain(&manifest.assumptions).filter(about).map(String::as_str).collect();
+    snapshot("network-only-on-a-mac", &said.join("\n"));
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn any_world() -> impl Strategy<Value = World> {
         1 => place().prop_map(|path| format!("deny \"{path}\"")),
         1 => Just("deny glob \"/w/**/*.pem\"".to_owned()),
         1 => place().prop_map(|path| format!("executable \"{path}\"")),
-        1 => Just("network all".to_owned()),
+        1 => prop::sample::select(vec!["network all", "network only { allow \"example.com\"; deny \"a.example.com\" }"])
+            .prop_map(str::to_owned),
         1 => Just("ipc shared-memory".to_owned()),
         1 => prop::sample::select(vec!["terminal", "tls", "semaphores", "process-list", "cpu-info", "user-names"])
             .prop_map(|need| format!("needs {need}")),

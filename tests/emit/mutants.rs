@@ -1,7 +1,7 @@
 //! Every emitted rule is there for a reason: what comes of dropping, flipping or moving one is caught, unless it means the same.
 
 use crate::is_long;
-use crate::plans::{plan, read, rule};
+use crate::plans::{PROXY, one_host, plan, read, rule};
 use camino::Utf8PathBuf;
 use palisade::emit::{self, Seatbelt, validate};
 use palisade::plan::{Effect, Operation, Operations, OriginKind, Plan, Scope, Spelling};
@@ -45,7 +45,9 @@ fn plans() -> Vec<(&'static str, Plan)> {
     needing.network = Network::All;
     needing.ipc = Ipc::SharedMemory;
     needing.needs = palisade::policy::needs::NEEDS.map(|need| need.name.to_owned()).to_vec();
-    vec![("nested", plan(nested, Spelling::Folded)), ("needing", needing)]
+    let mut listing = plan(nested[..2].to_vec(), Spelling::Folded);
+    listing.network = one_host();
+    vec![("nested", plan(nested, Spelling::Folded)), ("needing", needing), ("listing", listing)]
 }
 
 /// The rules of a profile, each with the lines it stands on.
@@ -118,13 +120,15 @@ fn subjects(plan: &Plan, texts: &[String]) -> Vec<Subject> {
             [Subject::named(attribute, *name), Subject::named(attribute, format!("{name}x"))]
         }));
     }
-    let end = Address {
-        transport: Some(Transport::Tcp),
-        family: Some(Family::V4),
-        loopback: Some(false),
-        port: Some(1),
-    };
-    subjects.push(Subject::connection(end, end));
+    for (loopback, port) in [(false, 1), (true, 1), (true, PROXY), (false, PROXY)] {
+        let end = Address {
+            transport: Some(Transport::Tcp),
+            family: Some(Family::V4),
+            loopback: Some(loopback),
+            port: Some(port),
+        };
+        subjects.push(Subject::connection(end, end));
+    }
     subjects.push(Subject::any());
     for target in ["same-sandbox", "others"] {
         subjects.push(Subject::any().with("target", Fact::Is(target.into())));
@@ -174,6 +178,51 @@ fn reason(kind: &str, rules: &[String], at: usize) -> Option<&'static str> {
         "swap" => Some("the two speak of different things, or say the same"),
         _ => None,
     }
+}
+
+/// Each way to say more, less or something else than the way to the proxy.
+#[test]
+fn no_other_way_than_that_to_the_proxy_passes() {
+    let mut plan = plan(Vec::new(), Spelling::Folded);
+    plan.network = one_host();
+    let seatbelt = emit::seatbelt(&plan, "case").unwrap();
+    assert_eq!(validate::check(&plan, &seatbelt), Ok(()));
+    let way = "(allow network-outbound (remote tcp (string-append \"localhost:\" (param \"PROXY_PORT\"))))";
+    assert_eq!(seatbelt.text.matches(way).count(), 1, "{}", seatbelt.text);
+    let port = "(string-append \"localhost:\" (param \"PROXY_PORT\"))";
+    for other in [
+        "".to_owned(),
+        "(allow network-outbound)".to_owned(),
+        "(allow network-outbound (remote tcp \"localhost:49160\"))".to_owned(),
+        "(allow network-outbound (remote tcp \"localhost:49160\" \"localhost:61000\"))".to_owned(),
+        "(allow network-outbound (remote tcp \"localhost:*\"))".to_owned(),
+        "(allow network-outbound (remote tcp (string-append \"*:\" (param \"PROXY_PORT\"))))".to_owned(),
+        "(allow network-outbound (remote tcp (string-append \"localhost:\" (param \"PORT\"))))".to_owned(),
+        "(allow network-outbound (remote tcp (string-append \"localhost:\" (param \"PROXY_PORT\") \"0\")))"
+            .to_owned(),
+        format!("(allow network-outbound (remote ip {port}))"),
+        format!("(allow network-outbound (remote udp {port}))"),
+        format!("(allow network-outbound (remote tcp4 {port}))"),
+        format!("(allow network-outbound (local tcp {port}))"),
+        format!("(allow network* (remote tcp {port}))"),
+        format!("(allow network-outbound network-bind (remote tcp {port}))"),
+        format!("{way}(allow network-inbound (local ip \"localhost:*\"))"),
+        format!("{way}(allow network-bind (local ip \"*:0\"))"),
+        format!("{way}(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))"),
+        format!("{way}(allow network-outbound (remote unix-socket))"),
+        format!("{way}(allow network-outbound (remote udp \"*:53\"))"),
+        format!("{way}(allow mach-lookup (global-name \"com.apple.trustd.agent\"))"),
+        format!("{way}(allow mach-lookup (global-name \"com.apple.SystemConfiguration.DNSConfiguration\"))"),
+        format!("{way}(allow system-socket (socket-domain AF_ROUTE))"),
+        format!("{way}(allow necp-client-open)"),
+        format!("{way}(deny network-outbound (remote tcp {port}))"),
+    ] {
+        let changed = Seatbelt { text: seatbelt.text.replace(way, &other), ..seatbelt.clone() };
+        assert!(validate::check(&plan, &changed).is_err(), "{other}");
+    }
+    // Nobody gives the port where nothing carries connections.
+    plan.network = Network::All;
+    assert!(matches!(validate::check(&plan, &seatbelt), Err(validate::Difference::Unreadable(_))));
 }
 
 #[test]

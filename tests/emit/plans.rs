@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use palisade::bind::plan::SCRATCH_PARAMETER;
 use palisade::emit::{self, Seatbelt};
 use palisade::plan::{Effect, Operation, Operations, Origin, OriginKind, Plan, Rule, Scope, Spelling};
+use palisade::policy::Network;
 use palisade::sbpl::{NoImports, Params, PathCase, Profile};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -106,21 +107,39 @@ fn one_spelling(path: &Utf8Path) -> Utf8PathBuf {
 pub fn any_plan() -> impl Strategy<Value = Plan> {
     let spelling = prop::sample::select(vec![Spelling::Folded, Spelling::Exact]);
     let rules = prop::collection::vec(any_rule(), 1..14);
-    (rules, spelling, 0..4).prop_map(|(mut rules, spelling, spellings)| {
+    let network = prop::sample::select(vec![Network::Off, Network::All, one_host()]);
+    (rules, spelling, 0..4, network).prop_map(|(mut rules, spelling, spellings, network)| {
         if spellings > 0 {
             for rule in &mut rules {
                 rule.path = one_spelling(&rule.path);
             }
         }
         rules.sort_by_key(|rule| rule.origin.kind);
-        plan(rules, spelling)
+        Plan { network, ..plan(rules, spelling) }
     })
+}
+
+/// The port of the proxy, as whoever runs a command might give it.
+pub const PROXY: u16 = 50_123;
+
+/// A list of one host.
+pub fn one_host() -> Network {
+    static LIST: LazyLock<Network> = LazyLock::new(|| {
+        walk(&mac(), "root \"$workspace\" read-only\nnetwork only { allow \"example.com\" }")
+            .plan()
+            .network
+            .clone()
+    });
+    LIST.clone()
 }
 
 /// Reads an emitted profile as a Mac would be given it.
 pub fn read(plan: &Plan, seatbelt: &Seatbelt) -> Profile {
     let mut params = Params { given: seatbelt.parameters.clone(), complete: true };
     params.given.insert(emit::SCRATCH.into(), SCRATCH_PARAMETER.into());
+    if matches!(plan.network, Network::Only(_)) {
+        params.given.insert(emit::PROXY_PORT.into(), PROXY.to_string());
+    }
     let mut profile =
         Profile::parse(&seatbelt.text, &params, &NoImports).expect("a profile that is understood");
     if plan.spelling == Spelling::Exact {

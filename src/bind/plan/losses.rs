@@ -5,7 +5,7 @@ use crate::bind::{Binding, Worktree};
 use crate::host::Host;
 use crate::host::spelling::{MOST_VARIANTS, variants};
 use crate::plan::Loss;
-use crate::policy::{Access, DenialKind, LimitKind, Policy, System};
+use crate::policy::{Access, DenialKind, LimitKind, Network, Policy, System};
 use camino::Utf8Path;
 
 /// Everything of this policy that the target's walls hold only in part.
@@ -31,6 +31,7 @@ pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
                 span: None,
             });
         }
+        of_the_proxy(policy, &mut losses);
         if let Some(limit) = policy.limits.get(&LimitKind::Processes) {
             losses.push(Loss {
                 text: "a limit of processes counts the user's processes outside too, as many as run when the command starts; run by root, \
@@ -128,4 +129,27 @@ pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
         }
     }
     losses
+}
+
+/// What comes of it that Seatbelt tells ports of this machine apart, and no hosts.
+fn of_the_proxy(policy: &Policy, losses: &mut Vec<Loss>) {
+    let network = policy.network.as_ref().map(|network| network.span);
+    let needs_tls = policy.needs.iter().find(|need| need.value == "tls");
+    if let (Some(tls), true) = (needs_tls, *policy.network() != Network::All) {
+        losses.push(Loss {
+            text: "`needs tls` is a way past `network`: to check a certificate, trustd may ask the hosts that it names, and it runs outside"
+                .into(),
+            span: Some(tls.span),
+        });
+    }
+    if !matches!(policy.network(), Network::Only(_)) {
+        return;
+    }
+    let texts = [
+        "a program that takes no notice of the variables of a proxy (`HTTPS_PROXY` and others) reaches no host: macOS has nothing that \
+         would take its connections there, and no name can be looked up",
+        "while a command runs, other programs on this machine may use its proxy too: it asks for no password, since many clients have none to give",
+        "the command can neither listen nor reach its own servers, on loopback either: Seatbelt does not tell their ports from those of others",
+    ];
+    losses.extend(texts.map(|text| Loss { text: text.into(), span: network }));
 }

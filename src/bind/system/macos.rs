@@ -27,11 +27,15 @@ const ETC: [(&str, &str); 7] = [
     ("/private/var/select/sh", "which shell /bin/sh is"),
 ];
 
-const ETC_NETWORK: [(&str, &str); 4] = [
-    ("/Library/Preferences/com.apple.networkd.plist", "settings of the network"),
-    ("/private/etc/resolv.conf", "name look-up: which servers are asked"),
+const ETC_TLS: [(&str, &str); 2] = [
     ("/private/etc/ssl/openssl.cnf", "settings of the TLS library"),
     ("/private/etc/ssl/cert.pem", "certificates of authorities"),
+];
+
+/// Where hosts are reached without a proxy.
+const ETC_NETWORK: [(&str, &str); 2] = [
+    ("/Library/Preferences/com.apple.networkd.plist", "settings of the network"),
+    ("/private/etc/resolv.conf", "name look-up: which servers are asked"),
 ];
 
 /// The base for a Mac, with what the policy's network and needs add to it.
@@ -65,8 +69,9 @@ pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
             base.links.extend(found.hops);
         }
     }
-    let with_network = if *network == Network::Off { &[][..] } else { &ETC_NETWORK[..] };
-    for (path, reason) in ETC.iter().chain(with_network) {
+    let with_tls = if *network == Network::Off { &[][..] } else { &ETC_TLS[..] };
+    let with_network = if *network == Network::All { &ETC_NETWORK[..] } else { &[][..] };
+    for (path, reason) in ETC.iter().chain(with_network).chain(with_tls) {
         base.grant_resolved(host, Utf8Path::new(path), READ, reason);
     }
     for (path, reason) in [
@@ -85,7 +90,7 @@ pub fn base(host: &dyn Host, network: &Network, needs: &[String]) -> Base {
         base.grant(path, Scope::Literal, READ, "a link to one of the command's own open files");
     }
     base.grant("/private/var/run/syslog", Scope::Literal, SOCKET, "the system's log");
-    if *network != Network::Off {
+    if *network == Network::All {
         base.grant("/private/var/run/mDNSResponder", Scope::Literal, SOCKET, "name look-up");
     }
     for need in needs {

@@ -7,9 +7,10 @@ mod probes;
 mod services;
 mod stated;
 
-use super::{SCRATCH, Seatbelt};
+use super::{PROXY_PORT, SCRATCH, Seatbelt};
 use crate::bind::plan::SCRATCH_PARAMETER;
 use crate::plan::{OriginKind, Plan, Spelling};
+use crate::policy::Network;
 use crate::sbpl::{self, Decision, Engine, NoImports, Operation, Params, PathCase, Profile, Verdict};
 use crate::syntax::shown;
 use std::fmt;
@@ -57,11 +58,18 @@ impl fmt::Display for Meaning {
 /// # Errors
 /// The first difference.
 pub fn check(plan: &Plan, seatbelt: &Seatbelt) -> Result<(), Difference> {
-    let profile = read_back(plan, seatbelt)?;
-    let read = ReadBack { text: &seatbelt.text, profile: &profile };
+    let [port, other] = PORTS;
+    let profile = read_back(plan, seatbelt, port)?;
+    let read = ReadBack { text: &seatbelt.text, profile: &profile, port };
     paths::check(plan, &read)?;
     if plan.seatbelt.is_empty() {
-        return services::check(plan, &read);
+        services::check(plan, &read)?;
+        if let Network::Only(_) = plan.network {
+            let profile = read_back(plan, seatbelt, other)?;
+            let read = ReadBack { text: &seatbelt.text, profile: &profile, port: other };
+            services::connections(plan, &read)?;
+        }
+        return Ok(());
     }
     stated::check(plan, &read)?;
     // What the profile states itself may open any service; without it everything is as it always is.
@@ -72,9 +80,16 @@ pub fn check(plan: &Plan, seatbelt: &Seatbelt) -> Result<(), Difference> {
     check(&bare, &written)
 }
 
-fn read_back(plan: &Plan, seatbelt: &Seatbelt) -> Result<Profile, Difference> {
+/// Ports that the proxy may have. There are two, so that a port that stands in the text is none that was given.
+const PORTS: [u16; 2] = [49_160, 61_000];
+
+/// Reads a profile as whoever runs a command would have it read: a parameter that is not given to it then is not given here.
+fn read_back(plan: &Plan, seatbelt: &Seatbelt, port: u16) -> Result<Profile, Difference> {
     let mut params = Params { given: seatbelt.parameters.clone().into_iter().collect(), complete: true };
     params.given.insert(SCRATCH.into(), SCRATCH_PARAMETER.into());
+    if let Network::Only(_) = plan.network {
+        params.given.insert(PROXY_PORT.into(), port.to_string());
+    }
     let mut profile = Profile::parse(&seatbelt.text, &params, &NoImports).map_err(|findings| {
         let messages: Vec<_> = findings.iter().map(|finding| finding.message.as_str()).collect();
         Difference::Unreadable(messages.join("; "))
@@ -89,10 +104,11 @@ fn read_back(plan: &Plan, seatbelt: &Seatbelt) -> Result<Profile, Difference> {
 /// Under both, every answer must be the same.
 const ENGINES: [Engine; 2] = [Engine::PerOperation, Engine::LastMatch];
 
-/// A profile read back, and its text.
+/// A profile read back, its text, and the port of the proxy.
 struct ReadBack<'a> {
     text: &'a str,
     profile: &'a Profile,
+    port: u16,
 }
 
 /// What may be answered.

@@ -1,6 +1,6 @@
 //! Every operation that is not about a path of the plan: what is open to all, to some names, and closed.
 
-use super::{Answers, Difference, ENGINES, ReadBack};
+use super::{Answers, Difference, ENGINES, PORTS, ReadBack};
 use crate::emit::services::{self, Service};
 use crate::emit::standing::{KERNEL, OPEN};
 use crate::plan::seatbelt::{self as operations, CLOSED_ON_PATHS};
@@ -18,7 +18,7 @@ pub fn check(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
         standing(operation, &rules, read)?;
     }
     connections(plan, read)?;
-    names(&rules, read)?;
+    names(plan, &rules, read)?;
     ipc(plan, read)?;
     processes(plan, read)?;
     devices(plan, read)
@@ -77,30 +77,62 @@ fn standing(operation: Operation, rules: &[Service], read: &ReadBack<'_>) -> Res
     expect(read, name, &Subject::any(), "anything", answers)
 }
 
-/// Over IP all or nothing; unix sockets are paths.
-fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
-    let answers = Answers::only(plan.network == Network::All);
-    for transport in [Transport::Tcp, Transport::Udp] {
-        for family in [Family::V4, Family::V6] {
-            for loopback in [true, false] {
-                let end = Address {
-                    transport: Some(transport),
-                    family: Some(family),
-                    loopback: Some(loopback),
-                    port: Some(443),
-                };
-                let subject = Subject::connection(end, end);
-                for operation in ["network-outbound", "network-inbound", "network-bind"] {
-                    expect(read, operation, &subject, "a connection", answers)?;
-                }
+/// A unix socket of the system's own that looks up names, which is a way out.
+const LOOK_UP: &str = "/private/var/run/mDNSResponder";
+
+/// Over IP all, nothing, or the proxy; unix sockets are paths.
+pub fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
+    let open = Answers::only(plan.network == Network::All);
+    let ends = ends(read.port);
+    for remote in &ends {
+        let to_proxy = matches!(plan.network, Network::Only(_)) && is_proxy(remote, read.port);
+        let outbound = if to_proxy { Answers::ALLOW } else { open };
+        for local in &ends {
+            let subject = Subject::connection(*local, *remote);
+            let shown = format!("a connection from {} to {}", named(local), named(remote));
+            expect(read, "network-outbound", &subject, &shown, outbound)?;
+            for operation in ["network-inbound", "network-bind"] {
+                expect(read, operation, &subject, &shown, open)?;
             }
         }
     }
-    Ok(())
+    let planned = plan.decider().decide(plan::Operation::Connect, LOOK_UP.into()).allowed;
+    expect(read, "network-outbound", &Subject::path(LOOK_UP), LOOK_UP, Answers::only(planned))
 }
 
-/// Each name that is granted, and one that is not.
-fn names(rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
+fn is_proxy(end: &Address, port: u16) -> bool {
+    (end.transport, end.loopback, end.port) == (Some(Transport::Tcp), Some(true), Some(port))
+}
+
+/// Ends of every kind: at the proxy's port and beside it, at the port that it might have had, and elsewhere.
+fn ends(port: u16) -> Vec<Address> {
+    let mut ends = Vec::new();
+    for transport in [Transport::Tcp, Transport::Udp] {
+        for family in [Family::V4, Family::V6] {
+            for loopback in [true, false] {
+                ends.extend([0, 53, 443, port - 1, port + 1].into_iter().chain(PORTS).map(|port| Address {
+                    transport: Some(transport),
+                    family: Some(family),
+                    loopback: Some(loopback),
+                    port: Some(port),
+                }));
+            }
+        }
+    }
+    ends
+}
+
+fn named(end: &Address) -> String {
+    let transport = if end.transport == Some(Transport::Udp) { "UDP" } else { "TCP" };
+    let family = if end.family == Some(Family::V6) { "IPv6" } else { "IPv4" };
+    let host = if end.loopback == Some(true) { "this machine" } else { "another machine" };
+    format!("port {} of {host} ({transport}, {family})", end.port.unwrap_or_default())
+}
+
+/// Each name that is granted, and some that are not: above all those that an open network would have.
+fn names(plan: &Plan, rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
+    let open = Plan { network: Network::All, ..plan.clone() };
+    let open: Vec<Service> = services::of(&open).into_iter().flat_map(|services| services.rules).collect();
     for (operation, attribute) in [
         ("mach-lookup", "global-name"),
         ("mach-register", "global-name"),
@@ -117,16 +149,12 @@ fn names(rules: &[Service], read: &ReadBack<'_>) -> Result<(), Difference> {
         {
             expect(read, operation, &Subject::named(attribute, name), name, Answers::DENY)?;
         }
-        for rule in rules.iter().filter(|rule| rule.operations.contains(&operation)) {
+        for rule in open.iter().filter(|rule| rule.operations.contains(&operation)) {
+            let stated = |own: &Service| own.filter == rule.filter && own.operations.contains(&operation);
+            let answers = Answers::only(rules.iter().any(stated));
             for (name, is_prefix) in granted(&rule.filter, attribute) {
                 let subject = if is_prefix { format!("{name}~fresh") } else { name.to_owned() };
-                expect(
-                    read,
-                    operation,
-                    &Subject::named(attribute, subject.as_str()),
-                    &subject,
-                    Answers::ALLOW,
-                )?;
+                expect(read, operation, &Subject::named(attribute, subject.as_str()), &subject, answers)?;
             }
         }
     }

@@ -21,6 +21,7 @@ mod terminal;
 mod watch;
 
 use super::causes::Causes;
+use super::gateway::{Gateway, Orders};
 use super::near::Near;
 use super::pump::Pumps;
 use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
@@ -32,7 +33,6 @@ use crate::plan::{
 use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, is_ignored, namespace};
 use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
-use gateway::{Gateway, Orders};
 use init::{Init, Streams};
 use kernel::Advice;
 use layout::{Kind, Layout};
@@ -349,7 +349,7 @@ fn gateway(manifest: &Manifest, log: Option<File>) -> Result<Option<(Gateway, Ve
         return Err(Refusal::Manifest(format!("it names more than {} ports", doors::MOST_PORTS)));
     }
     let run = format!("{}", std::process::id());
-    let (gateway, to) = Gateway::start(Orders { rules, log, run })
+    let (gateway, to) = gateway::start(Orders { rules, log, run })
         .map_err(Refusal::system("cannot start what carries connections"))?;
     Ok(Some((gateway, ports, to)))
 }

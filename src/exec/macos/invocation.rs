@@ -11,10 +11,11 @@ use std::path::Path;
 pub const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
 /// The arguments of sandbox-exec for a program, whose own arguments begin with the name that it is called by. That name is the
-/// program's path here: sandbox-exec gives it the one that it looks up.
+/// program's path here: sandbox-exec gives it the one that it looks up. `proxy` is the port of the proxy, where there is one.
 pub fn arguments(
     scratch: &Scratch,
     parameters: &BTreeMap<String, String>,
+    proxy: Option<u16>,
     program: &Path,
     arguments: &[OsString],
 ) -> Vec<OsString> {
@@ -27,6 +28,9 @@ pub fn arguments(
     // What is too long for a literal of the profile.
     for (name, value) in parameters {
         all.extend(["-D".into(), format!("{name}={value}").into()]);
+    }
+    if let Some(port) = proxy {
+        all.extend(["-D".into(), format!("PROXY_PORT={port}").into()]);
     }
     all.extend(["--".into(), program.into()]);
     all.extend(arguments.iter().skip(1).cloned());
@@ -61,7 +65,7 @@ mod tests {
         let (_base, scratch) = scratch();
         let words = ["-n", "-f", "-D", "X=1", "--"].map(OsString::from);
         let long = BTreeMap::from([("PATH_1".to_owned(), "/long".to_owned())]);
-        let given = arguments(&scratch, &long, Path::new("/opt/-n"), &words);
+        let given = arguments(&scratch, &long, Some(50_123), Path::new("/opt/-n"), &words);
         let expected = [
             "-f",
             scratch.profile().as_str(),
@@ -69,6 +73,8 @@ mod tests {
             &format!("SCRATCH={}", scratch.path()),
             "-D",
             "PATH_1=/long",
+            "-D",
+            &format!("{}=50123", crate::emit::PROXY_PORT),
             "--",
             "/opt/-n",
             "-f",
@@ -77,6 +83,8 @@ mod tests {
             "--",
         ];
         assert_eq!(given, expected.map(OsString::from));
+        let closed = arguments(&scratch, &long, None, Path::new("/opt/-n"), &words);
+        assert_eq!(closed.len(), given.len() - 2, "a parameter that nobody asks for is not given");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Only [`system`] talks to macOS. All else is plain, and is tested on any system.
 
 mod artifact;
+mod gateway;
 mod invocation;
 mod limits;
 mod outcome;

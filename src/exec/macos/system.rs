@@ -1,13 +1,18 @@
-//! The part that only a Mac can do: starting sandbox-exec(1), and asking the kernel about processes.
+//! The part that only a Mac can do: starting sandbox-exec(1) and the gateway, and asking the kernel about processes.
 
+use super::super::gateway::{Gateway, Orders, fill_streams, kept, serve};
+use super::super::network;
 use super::super::pump::Pumps;
 use super::super::{Command, Ended, Observed, Outcome, Refusal, Seatbelt};
+use super::gateway::{Proxy, WALLS};
 use super::limits::User;
 use super::scratch::Scratch;
 use super::supervise::{Running, watch_over};
 use super::sweep::{Processes, sweep};
 use super::{artifact, invocation, limits, outcome, program, scratch};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Network};
+use crate::network::listen::Doors;
+use crate::network::record::Summary;
 use crate::plan::{Decider, Rule, Spelling};
 use crate::sys::macos::{self, Signals};
 use crate::sys::usage_of_children;
@@ -15,7 +20,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getrlimit, getuid, kill_process, kill_process_group,
-    waitid,
+    setsid, waitid,
 };
 use std::io;
 use std::path::PathBuf;
@@ -40,13 +45,20 @@ pub fn run(
     _: Option<std::fs::File>,
 ) -> Result<Outcome, Refusal> {
     let profile = artifact::read(manifest, seatbelt)?;
-    let prepared = command.prepare(manifest)?;
+    let mut prepared = command.prepare(manifest)?;
     let decider = Decider::new(rules, Spelling::Folded);
     let program = match program::choose(&prepared.programs, &manifest.working_directory, &decider) {
         Ok(program) => program,
         Err(failure) => return Ok(Outcome::not_started(command, failure.code, failure.reason)),
     };
     super::super::hardlinks::check(manifest)?;
+    // Before the user's processes are counted, of which it is one.
+    let carrier = carrier(manifest)?;
+    let proxy = carrier.as_ref().map(|carrier| carrier.proxy.address);
+    if let Some(address) = proxy {
+        prepared.add_missing(network::environment(address));
+        prepared.add_missing(vec![network::java(address)]);
+    }
     let user = User { root: getuid().is_root(), processes: macos::processes_of(getuid().as_raw()) };
     let resources = limits::resources(&manifest.limits, user, |resource| getrlimit(resource).maximum)?;
     let candidates = macos::user_temporary_directory().into_iter().chain([PathBuf::from(SHARED_TEMPORARY)]);
@@ -63,6 +75,7 @@ pub fn run(
         .args(invocation::arguments(
             &scratch,
             &manifest.parameters_of_seatbelt,
+            proxy.map(|address| address.port()),
             &program,
             &prepared.arguments,
         ))
@@ -94,13 +107,65 @@ pub fn run(
     let time = manifest.limits.time_ms.map(Duration::from_millis);
     let waited = watch_over(&mut sandbox, &mut pumps, time);
     let outcome = sandbox.conclude(waited)?;
+    let connections = carrier.map(Carrier::finish);
+    let lost = matches!(connections, Some(None));
     let observed = Observed {
         usage: usage_of_children(),
         output_bytes: manifest.limits.output_bytes.map(|_| pumps.passed()),
         reached: Vec::new(),
         said: pumps.heard().to_vec(),
+        network: connections.flatten(),
     };
-    Ok(outcome.concluded(&manifest.limits, observed))
+    let mut outcome = outcome.concluded(&manifest.limits, observed);
+    if lost {
+        outcome.gateway_lost();
+    }
+    Ok(outcome)
+}
+
+/// What carries the connections of a command that may reach some hosts.
+struct Carrier {
+    gateway: Gateway,
+    /// Kept to the end, so that nobody else comes to listen at its port should the gateway end early.
+    proxy: Proxy,
+    /// That this end is closed ends the gateway, whatever ended this process.
+    leash: OwnedFd,
+}
+
+impl Carrier {
+    /// What the gateway knows in the end.
+    fn finish(self) -> Option<Summary> {
+        let Self { gateway, proxy, leash } = self;
+        drop(leash);
+        let summary = gateway.finish();
+        drop(proxy);
+        summary
+    }
+}
+
+/// Starts what carries connections, where there are hosts to connect to.
+fn carrier(manifest: &Manifest) -> Result<Option<Carrier>, Refusal> {
+    if manifest.network != Network::Only {
+        return Ok(None);
+    }
+    let orders = Orders { rules: network::rules(manifest)?, log: None, run: std::process::id().to_string() };
+    let failed = || Refusal::system("cannot start what carries connections");
+    let proxy = Proxy::open().map_err(failed())?;
+    let doors = proxy.doors().map_err(failed())?;
+    let (inside, leash) = io::pipe().map_err(failed())?;
+    let (inside, leash) = (OwnedFd::from(inside), OwnedFd::from(leash));
+    let gateway = Gateway::start(|tell| life(orders, doors, &inside, tell)).map_err(failed())?;
+    Ok(Some(Carrier { gateway, proxy, leash }))
+}
+
+/// The life of the gateway.
+fn life(orders: Orders, doors: Doors, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
+    // Away from the terminal's signals: it ends when the command does.
+    setsid()?;
+    macos::close_all_but(&kept(&orders, &[doors.proxy.as_fd(), inside.as_fd(), tell.as_fd()]))?;
+    fill_streams()?;
+    macos::enter_sandbox(WALLS)?;
+    serve(orders, doors, inside, tell)
 }
 
 /// A pipe whose ends close on exec. Nothing else runs in this process that could fork in between.

@@ -20,7 +20,7 @@ pub use programs::ASKED;
 pub const FAMILIES: [&[Probe]; 5] =
     [paths::PROBES, programs::PROBES, processes::PROBES, network::PROBES, ipc::PROBES];
 
-pub const SCENARIOS: [&[Scenario]; 1] = [runs::SCENARIOS];
+pub const SCENARIOS: [&[Scenario]; 2] = [runs::SCENARIOS, network::SCENARIOS];
 
 /// How messages call this system.
 pub const NAME: &str = "macOS";

@@ -1,6 +1,6 @@
 //! Sockets of macOS: unix sockets that are made in a root, the routing table's, the system's own.
 
-use crate::suite::{Probe, denied};
+use crate::suite::{Probe, Scenario, denied, show};
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::io;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
@@ -29,6 +29,33 @@ pub const SHUT_ALL_THE_SAME: &[&str] = &[
     "n43 send to a unix socket in a root",
     "n46 open a socket to the kernel",
 ];
+
+pub const SCENARIOS: &[Scenario] = &[Scenario {
+    name: "a list of hosts opens the way to its proxy and no other",
+    run: |world| {
+        world.list_hosts();
+        crate::network::listen_in(&world.place, world.uid());
+        for probe in [
+            "n01 connect to the host by TCP",
+            "n02 send to the host by UDP",
+            "n03 connect to a unix socket in a root",
+            "n08 listen",
+            "n44 connect to the system's own look-up of names",
+            "n45 open a socket of the routing table",
+        ] {
+            let output = world.walled(probe);
+            assert_eq!(output.status.code(), Some(1), "{probe}: {}", show(&output));
+        }
+        // bash(1) connects by itself; what it is told is the gateway's own answer.
+        let line = "port=${HTTPS_PROXY##*:}; exec 3<>\"/dev/tcp/127.0.0.1/$port\" || exit 9
+            printf 'CONNECT example.org:443 HTTP/1.1\\r\\nHost: example.org:443\\r\\n\\r\\n' >&3; read -r answer <&3; echo \"$answer\"";
+        let output = world.shell(line);
+        assert_eq!(output.status.code(), Some(0), "{}", show(&output));
+        assert!(!String::from_utf8_lossy(&output.stdout).contains(" 200"), "{}", show(&output));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("refused: `example.org:443` (not-allowed)"), "{}", show(&output));
+    },
+}];
 
 fn open(family: AddressFamily, kind: SocketType) -> io::Result<()> {
     // SYSPROTO_CONTROL (sys/sys_domain.h); the routing table takes any.

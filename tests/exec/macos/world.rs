@@ -102,6 +102,13 @@ impl World {
         (self.manifest, self.compiled) = compiled(&self.place, "all", denied);
     }
 
+    /// The same world with a list of hosts that may be reached.
+    pub fn list_hosts(&mut self) {
+        let denied = self.compiled.denied.clone();
+        let list = "only { allow \"example.com\" }";
+        (self.manifest, self.compiled) = compiled(&self.place, list, denied);
+    }
+
     /// Has one more path protected, whether it is there or not. What is to be guarded must be among the guards that every root has.
     pub fn protect(&mut self, path: &Utf8Path, protection: Protection, _presence: Presence) {
         match protection {

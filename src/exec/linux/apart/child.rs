@@ -1,7 +1,8 @@
 //! A child in which a part of a sandbox is built, and what it tells.
 
 use super::super::report::{Failure, Stage, Staged, pipe};
-use crate::sys::linux::{Forked, clone, exit_now, fork};
+use crate::sys::exit_now;
+use crate::sys::linux::{Forked, clone, fork};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -12,8 +12,9 @@ use super::report::{Failure, Stage, Staged};
 use super::watch::Watch;
 use super::{confine, pid_max, placeholders};
 use crate::manifest::{Limits, Network};
+use crate::sys::exit_now;
 use crate::sys::linux::{
-    Forked, NOTIFIED, Signals, clone, default_disposition, exit_now, fork, landlock_version, namespace,
+    Forked, NOTIFIED, Signals, clone, default_disposition, fork, landlock_version, namespace,
 };
 use camino::Utf8Path;
 use child::{PATIENCE, Trouble, Where, child};
