@@ -55,7 +55,7 @@ fn snapshot(name: &str, text: &str) {
 
 #[test]
 fn a_list_of_hosts_opens_the_way_to_the_proxy() {
-    let statements = "root \"$workspace\" read-only\nnetwork only {\nallow \"registry.npmjs.org\"\ndeny \"*:22\"\n}\nneeds tls";
+    let statements = "root \"$workspace\" read-only\nnetwork only {\nallow \"static.crates.io\"\ndeny \"*:22\"\n}\nneeds tls";
     let walked = crate::road::walk(&machine(), statements);
     assert_eq!(walked.errors(), [""; 0]);
     let artifact =
