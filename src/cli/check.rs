@@ -5,7 +5,8 @@ use super::output::{FindingArgs, report};
 use super::places::Places;
 use super::{Exit, hosts, profiles};
 use crate::finding::{Finding, Severity};
-use crate::pipeline;
+use crate::host::Remembering;
+use crate::pipeline::{self, Request};
 use crate::report::collect::Collector;
 use crate::report::whereabouts::Whereabouts;
 use crate::report::{Problem, Run};
@@ -69,9 +70,12 @@ fn check(args: &Args) -> Run {
         read.iter().map(|(sources, file)| collector.profile(sources.file(*file))).collect();
     let pairs: Vec<(usize, usize)> =
         (0..read.len()).flat_map(|profile| (0..machines.len()).map(move |host| (profile, host))).collect();
+    // What all profiles look at, tools and their digests before all, is looked at once on each machine.
+    let hosts: Vec<Remembering> =
+        machines.iter().map(|machine| Remembering::new(machine.host.as_ref())).collect();
     let checked = each(&pairs, |&(profile, host)| {
         let (sources, file) = read.get(profile)?;
-        Some(check_one(sources.clone(), *file, machines.get(host)?))
+        Some(check_one(sources.clone(), *file, hosts.get(host)?, &machines.get(host)?.request))
     });
     for ((profile, host), checked) in pairs.iter().zip(checked) {
         if let (Some(id), Some((sources, findings))) = (ids.get(*profile), checked) {
@@ -107,9 +111,14 @@ fn read_one(path: &Utf8Path) -> Result<(Sources, FileId), Problem> {
     Ok((sources, file))
 }
 
-fn check_one(mut sources: Sources, file: FileId, machine: &Machine) -> (Sources, Vec<Finding>) {
-    let checked = pipeline::check(&mut sources, file, &LiveLoader, machine.host.as_ref(), &machine.request);
-    (sources, checked.findings)
+fn check_one(
+    mut sources: Sources,
+    file: FileId,
+    host: &Remembering<'_>,
+    request: &Request,
+) -> (Sources, Vec<Finding>) {
+    let findings = pipeline::findings(&mut sources, file, &LiveLoader, host, request);
+    (sources, findings)
 }
 
 fn whereabouts(machine: &Machine) -> Whereabouts {

@@ -1,0 +1,150 @@
+//! Palisade's own files, which no profile may let a command write: profiles, fragments, and what they are compiled into.
+
+use crate::bind::guards::OwnFile;
+use crate::host::resolve::{resolve, resolve_parent};
+use crate::host::{Entry, Host, HostError};
+use crate::policy::{DenialKind, Policy};
+use crate::source::Sources;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Which of the files beside a profile's own are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    All,
+    /// Where a directory holds very many: those that a finding may hang on. See [`Others::telling`].
+    Telling,
+}
+
+/// Those of a directory, while all of them are wanted anyway.
+const FEW: usize = 64;
+
+/// The profile, what it uses, what compiling it writes, and others beside them; and the directories that could not be listed.
+pub fn files(
+    sources: &Sources,
+    policy: &Policy,
+    host: &dyn Host,
+    artifacts: &[Utf8PathBuf],
+    wanted: Wanted,
+) -> (Vec<OwnFile>, Vec<(Utf8PathBuf, HostError)>) {
+    let canonical = |path: &Utf8Path| {
+        resolve_parent(host, path).map_or_else(|_| path.to_path_buf(), |found| found.canonical)
+    };
+    let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
+    let mut paths: Vec<Utf8PathBuf> =
+        read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
+    // One profile must not rewrite another, nor what that was compiled into.
+    let roots = policy.roots.iter().filter_map(|root| resolve(host, &root.path.path).ok());
+    let places: BTreeSet<Utf8PathBuf> = paths
+        .iter()
+        .filter_map(|path| path.parent())
+        .map(Utf8Path::to_path_buf)
+        // Where teams keep theirs: at the top of a repository, or in a folder of that name.
+        .chain(roots.flat_map(|root| [root.canonical.join("policies"), root.canonical]))
+        .collect();
+    let mentioned = (wanted == Wanted::Telling).then(|| mentioned(policy, host)).flatten();
+    let mut unlisted = Vec::new();
+    for place in places {
+        let others = match host.conclusions() {
+            Some(conclusions) => conclusions.of(place.as_str(), || Others::of(host, &place)),
+            None => Arc::new(Others::of(host, &place)),
+        };
+        match &*others {
+            Ok(others) => match &mentioned {
+                Some(mentioned) if others.names.len() > FEW => {
+                    paths.extend(others.telling(&place, mentioned))
+                }
+                _ => paths.extend(others.names.iter().map(|name| place.join(name))),
+            },
+            Err(error) => unlisted.push((place, error.clone())),
+        }
+    }
+    let mut own: Vec<OwnFile> = paths.into_iter().map(|path| OwnFile { path }).collect();
+    own.sort();
+    own.dedup();
+    (own, unlisted)
+}
+
+/// Those of one directory.
+struct Others {
+    names: BTreeSet<String>,
+    /// The first, on which the pins of the directories above rest, and all that are not plain files with one name.
+    telling: Vec<String>,
+}
+
+impl Others {
+    fn of(host: &dyn Host, place: &Utf8Path) -> Result<Self, HostError> {
+        let names: BTreeSet<String> = match host.read_dir(place) {
+            Ok(names) => names.iter().flat_map(|name| palisade_names(name)).collect(),
+            // Not made yet: `--out-dir` must be there when something is written to it.
+            Err(_) if matches!(host.lstat(place), Ok(None)) => BTreeSet::new(),
+            Err(error) => return Err(error),
+        };
+        let is_plain = |entry: &Entry| entry.is_file() && entry.links < 2;
+        let telling = |(at, name): &(usize, &String)| {
+            *at == 0 || !host.lstat(&place.join(name)).is_ok_and(|entry| entry.as_ref().is_none_or(is_plain))
+        };
+        let told =
+            if names.len() > FEW { names.iter().enumerate().filter(telling).collect() } else { Vec::new() };
+        Ok(Self { telling: told.into_iter().map(|(_, name)| name.clone()).collect(), names })
+    }
+
+    /// Those that a finding may hang on. A guard on any other is a denial to write one plain file, about which nobody asks: no statement
+    /// speaks of it, no link leads on from it, and it has no other name.
+    fn telling<'a>(
+        &'a self,
+        place: &'a Utf8Path,
+        mentioned: &'a BTreeSet<Utf8PathBuf>,
+    ) -> impl Iterator<Item = Utf8PathBuf> + 'a {
+        let below = mentioned.range(place.to_path_buf()..).take_while(move |path| path.starts_with(place));
+        let names = below.filter_map(move |path| path.strip_prefix(place).ok()?.components().next());
+        let spoken = names.map(|name| name.as_str()).filter(|name| self.names.contains(*name));
+        self.telling.iter().map(String::as_str).chain(spoken).map(|name| place.join(name))
+    }
+}
+
+/// Every path that a statement speaks of. `None` where one speaks of what cannot be told so: of guards, or in Seatbelt's own language.
+fn mentioned(policy: &Policy, host: &dyn Host) -> Option<BTreeSet<Utf8PathBuf>> {
+    if !(policy.unguards.is_empty() && policy.seatbelt.is_empty()) {
+        return None;
+    }
+    let stated = |path: &'_ crate::policy::PolicyPath| path.path.clone();
+    let denied = policy.denials.iter().filter_map(|denial| match &denial.kind {
+        DenialKind::Path(path) | DenialKind::Gitignored { path, .. } => Some(stated(path)),
+        // What a pattern takes is denied, whether or not it is guarded.
+        DenialKind::Glob(_) => None,
+    });
+    let asked = policy.expectations.iter().filter(|it| it.subject.starts_with('/'));
+    let paths = policy
+        .roots
+        .iter()
+        .map(|root| stated(&root.path))
+        .chain(denied)
+        .chain(policy.executables.iter().map(stated))
+        .chain(policy.git_worktrees.iter().map(stated))
+        .chain(policy.tool_paths.iter().map(stated))
+        .chain(policy.working_directory.iter().map(stated))
+        .chain(asked.map(|it| Utf8PathBuf::from(&it.subject)));
+    let mut mentioned = BTreeSet::new();
+    for path in paths {
+        for found in [resolve(host, &path), resolve_parent(host, &path)].into_iter().flatten() {
+            mentioned.extend(found.hops.into_iter().map(|hop| hop.link));
+            mentioned.insert(found.canonical);
+        }
+        mentioned.insert(path);
+    }
+    Some(mentioned)
+}
+
+/// The names that a file stands for, if it is Palisade's: itself, and for a profile what it is compiled into.
+fn palisade_names(name: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Some(stem) = name.strip_suffix(".palisade") {
+        names.extend([format!("{stem}.manifest.yaml"), format!("{stem}.sb")]);
+    } else if !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
+        return names;
+    }
+    names.push(name.to_owned());
+    names
+}
