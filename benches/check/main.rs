@@ -57,7 +57,7 @@ fn profiles() {
             per: *count,
             command: Box::new(|| check(directory)),
         });
-        side_by_side(&format!("profiles of 50 lines, {how}; for one profile"), 5, contestants.collect());
+        side_by_side(&format!("profiles of 50 lines, {how}; for one profile"), 3, contestants.collect());
     }
 }
 

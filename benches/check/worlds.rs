@@ -20,6 +20,7 @@ pub enum Layout {
 pub fn repository(directory: &Path, profiles: usize, lines: usize, layout: Layout) {
     write(&directory.join("src/main.rs"), "fn main() {}\n");
     write(&directory.join(".env"), "KEY=x\n");
+    write(&directory.join(".git/HEAD"), "ref: refs/heads/main\n");
     for number in 0..profiles {
         let folder = match layout {
             Layout::Spread => format!("services/{}/", number / 20),

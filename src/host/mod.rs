@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub use live::{LiveError, LiveHost};
 pub use record::Recorder;
 pub use recorded::{RecordedHost, RecordingError};
-pub use remembering::Remembering;
+pub use remembering::{Remembering, concluded};
 pub use resolve::{Hop, Resolution, ResolveError, resolve, resolve_parent};
 pub use spelling::fold;
 

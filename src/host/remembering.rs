@@ -48,6 +48,14 @@ impl Conclusions {
     }
 }
 
+/// What follows from a host's answers: drawn once where it remembers, else each time.
+pub fn concluded<T: Any + Send + Sync>(host: &dyn Host, question: &str, draw: impl FnOnce() -> T) -> Arc<T> {
+    match host.conclusions() {
+        Some(conclusions) => conclusions.of(question, draw),
+        None => Arc::new(draw()),
+    }
+}
+
 impl<'h> Remembering<'h> {
     pub fn new(host: &'h dyn Host) -> Self {
         Self {

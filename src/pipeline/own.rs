@@ -2,12 +2,11 @@
 
 use crate::bind::guards::OwnFile;
 use crate::host::resolve::{resolve, resolve_parent};
-use crate::host::{Entry, Host, HostError};
+use crate::host::{Entry, Host, HostError, concluded};
 use crate::policy::{DenialKind, Policy};
 use crate::source::Sources;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Which of the files beside a profile's own are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +45,7 @@ pub fn files(
     let mentioned = (wanted == Wanted::Telling).then(|| mentioned(policy, host)).flatten();
     let mut unlisted = Vec::new();
     for place in places {
-        let others = match host.conclusions() {
-            Some(conclusions) => conclusions.of(place.as_str(), || Others::of(host, &place)),
-            None => Arc::new(Others::of(host, &place)),
-        };
+        let others = concluded(host, place.as_str(), || Others::of(host, &place));
         match &*others {
             Ok(others) => match &mentioned {
                 Some(mentioned) if others.names.len() > FEW => {
