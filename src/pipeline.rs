@@ -1,12 +1,12 @@
 //! The road from a profile's text to an artifact, and the only place where stages meet.
 
-use crate::baseline;
+mod own;
+
 use crate::bind::{self, Binding};
-use crate::config;
 use crate::emit;
 use crate::finding::{self, Finding, Severity};
 use crate::host::resolve::resolve as resolve_path;
-use crate::host::{Host, HostError};
+use crate::host::{Host, Remembering};
 use crate::lint;
 use crate::manifest;
 use crate::plan::Plan;
@@ -14,8 +14,8 @@ use crate::policy::{Network, Policy, System};
 use crate::resolve::{self, Loader};
 use crate::source::{FileId, Sources};
 use crate::syntax;
-use camino::{Utf8Path, Utf8PathBuf};
-use std::collections::{BTreeMap, BTreeSet};
+use camino::Utf8PathBuf;
+use std::collections::BTreeMap;
 
 /// What a run was asked to do with a profile.
 #[derive(Debug, Clone)]
@@ -70,6 +70,29 @@ pub fn check(
     host: &dyn Host,
     request: &Request,
 ) -> Checked {
+    walk(sources, file, loader, host, request, own::Wanted::All)
+}
+
+/// The findings that [`check`] gives, for a verb that compiles nothing: of a directory with many profiles only those are looked at that can
+/// matter to this one, so that ten thousand side by side take ten times as long as a thousand.
+pub fn findings(
+    sources: &mut Sources,
+    file: FileId,
+    loader: &dyn Loader,
+    host: &Remembering<'_>,
+    request: &Request,
+) -> Vec<Finding> {
+    walk(sources, file, loader, host, request, own::Wanted::Telling).findings
+}
+
+fn walk(
+    sources: &mut Sources,
+    file: FileId,
+    loader: &dyn Loader,
+    host: &dyn Host,
+    request: &Request,
+    wanted: own::Wanted,
+) -> Checked {
     let parsed = syntax::parse(sources, file);
     let mut findings = parsed.findings;
     let Some(tree) = parsed.file else { return done(findings, None) };
@@ -98,7 +121,7 @@ pub fn check(
         );
         return done(findings, None);
     }
-    let (own, unlisted) = own_files(sources, &policy, host, &request.artifacts);
+    let (own, unlisted) = own::files(sources, &policy, host, &request.artifacts, wanted);
     let binding = bind::bind(host, &policy, &own);
     for (place, error) in unlisted.iter().filter(|(place, _)| binding.is_writable(&policy, place)) {
         let message = format!("which profiles lie in `{place}` cannot be told: {error}");
@@ -120,84 +143,6 @@ pub fn check(
 fn done(mut findings: Vec<Finding>, bound: Option<Bound>) -> Checked {
     finding::sort(&mut findings);
     Checked { findings, bound }
-}
-
-/// Palisade's own files: the profile, what it uses, what compiling it writes, and others beside them; and the directories that could not be listed.
-fn own_files(
-    sources: &Sources,
-    policy: &Policy,
-    host: &dyn Host,
-    artifacts: &[Utf8PathBuf],
-) -> (Vec<bind::guards::OwnFile>, Vec<(Utf8PathBuf, HostError)>) {
-    let canonical = |path: &Utf8Path| {
-        crate::host::resolve::resolve_parent(host, path)
-            .map_or_else(|_| path.to_path_buf(), |found| found.canonical)
-    };
-    let read = policy.files.iter().filter_map(|&id| sources.file(id).path.as_deref());
-    let mut paths: Vec<Utf8PathBuf> =
-        read.chain(artifacts.iter().map(Utf8PathBuf::as_path)).map(canonical).collect();
-    // What the profile is checked by, wherever above it.
-    let above: BTreeSet<Utf8PathBuf> =
-        paths.iter().flat_map(|path| path.ancestors().skip(1)).map(|it| it.join(config::NAME)).collect();
-    paths.extend(above.into_iter().filter(|path| !matches!(host.lstat(path), Ok(None))));
-    // One profile must not rewrite another, nor what that was compiled into.
-    let roots = policy.roots.iter().filter_map(|root| resolve_path(host, &root.path.path).ok());
-    let roots: BTreeSet<Utf8PathBuf> = roots.map(|root| root.canonical).collect();
-    let places: BTreeSet<Utf8PathBuf> = paths
-        .iter()
-        .filter_map(|path| path.parent())
-        .map(Utf8Path::to_path_buf)
-        // Where teams keep theirs: at the top of a repository, or in a folder of that name.
-        .chain(roots.iter().flat_map(|root| [root.join("policies"), root.clone()]))
-        .collect();
-    let mut unlisted = Vec::new();
-    for place in &places {
-        match host.read_dir(place) {
-            Ok(names) => {
-                if !roots.contains(place) && is_policy_folder(policy, &places, place, &names) {
-                    paths.push(place.clone());
-                }
-                paths.extend(names.iter().flat_map(|name| palisade_names(name)).map(|name| place.join(name)));
-            }
-            // Not made yet: `--out-dir` must be there when something is written to it.
-            Err(_) if matches!(host.lstat(place), Ok(None)) => {}
-            Err(error) => unlisted.push((place.clone(), error)),
-        }
-    }
-    let mut own: Vec<bind::guards::OwnFile> =
-        paths.into_iter().map(|path| bind::guards::OwnFile { path }).collect();
-    own.sort();
-    own.dedup();
-    (own, unlisted)
-}
-
-/// Whether a directory holds policies and nothing else, so that it is guarded as a whole: no command has anything to make there, and a profile under
-/// a new name is none that somebody has read. Not where an `unguard` speaks of what is in it, which would lift nothing then.
-fn is_policy_folder(
-    policy: &Policy,
-    places: &BTreeSet<Utf8PathBuf>,
-    directory: &Utf8Path,
-    names: &[String],
-) -> bool {
-    let beside = ["palisade.toml", "README.md", "README", ".gitignore", ".gitattributes"];
-    let is_own = |name: &String| !palisade_names(name).is_empty();
-    names.iter().any(is_own)
-        && names.iter().all(|name| {
-            is_own(name) || beside.contains(&name.as_str()) || places.contains(&directory.join(name))
-        })
-        && !policy.unguards.iter().any(|unguard| unguard.path.path.starts_with(directory))
-}
-
-/// The names that a file stands for, if it is Palisade's: itself, and for a profile what it is compiled into.
-fn palisade_names(name: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Some(stem) = name.strip_suffix(".palisade") {
-        names.extend([format!("{stem}.manifest.yaml"), format!("{stem}.sb")]);
-    } else if name != baseline::NAME && !name.ends_with(".manifest.yaml") && !name.ends_with(".sb") {
-        return names;
-    }
-    names.push(name.to_owned());
-    names
 }
 
 /// Writes the artifact of a profile without errors. What cannot be compiled yet, or has no spelling, is a finding.

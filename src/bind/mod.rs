@@ -179,7 +179,14 @@ impl ExecutablePlaces<'_> {
 /// Looks up every statement of `policy` on `host`. `own` files are guarded wherever they lie in a writable root.
 pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     // Patterns, ignore files, guards and links walk the same directories.
-    let host = &Remembering::new(host);
+    let own_memory;
+    let host = match host.conclusions() {
+        Some(_) => host,
+        None => {
+            own_memory = Remembering::new(host);
+            &own_memory
+        }
+    };
     let bound = |path: &PolicyPath| BoundPath { asked: path.clone(), found: resolve(host, &path.path) };
     let roots: Vec<BoundPath> = policy.roots.iter().map(|root| bound(&root.path)).collect();
     let denials = denials::bind(host, policy);

@@ -10,11 +10,12 @@ use super::{Exit, hosts, profiles};
 use crate::baseline;
 use crate::finding::{Finding, Severity};
 use crate::fix::{Files, Look};
-use crate::pipeline;
+use crate::host::Remembering;
+use crate::pipeline::{self, Request};
 use crate::report::collect::Collector;
 use crate::report::whereabouts::Whereabouts;
 use crate::report::{Problem, Run};
-use crate::resolve::{LiveLoader, Loader};
+use crate::resolve::LiveLoader;
 use crate::source::{FileId, Sources};
 use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
@@ -88,10 +89,14 @@ fn check(args: &Args, settings: &Settings, output: Output) -> (Run, Option<Made>
     }
     let pairs: Vec<(usize, usize)> =
         (0..read.len()).flat_map(|profile| (0..machines.len()).map(move |host| (profile, host))).collect();
+    // What all profiles look at, tools and their digests before all, is looked at once on each machine.
+    let hosts: Vec<Remembering> =
+        machines.iter().map(|machine| Remembering::new(machine.host.as_ref())).collect();
     let look = |files: Option<&Files>| -> Vec<Look> {
         let looks = each(&pairs, |&(profile, host)| {
             let (sources, file) = read.get(profile)?;
-            let mut look = check_one(sources, *file, machines.get(host)?, files);
+            let (machine, request) = (hosts.get(host)?, &machines.get(host)?.request);
+            let mut look = check_one(sources, *file, machine, request, files);
             if files.is_some() {
                 settings.leave_alone(&mut look.findings, &look.sources, look.profile);
             }
@@ -165,18 +170,24 @@ fn read_one(path: &Utf8Path) -> Result<(Sources, FileId), Problem> {
 }
 
 /// Checks a profile as it was read, or as it is in `files`.
-fn check_one(read: &Sources, file: FileId, machine: &Machine, files: Option<&Files>) -> Look {
-    let Machine { host, request } = machine;
-    let look = |mut sources: Sources, profile: FileId, loader: &dyn Loader| {
-        let checked = pipeline::check(&mut sources, profile, loader, host.as_ref(), request);
-        // Only fixing asks what is allowed.
-        let plan = checked.bound.filter(|_| files.is_some()).map(|bound| bound.plan);
-        Look { sources, profile, findings: checked.findings, plan, target: request.target }
+fn check_one(
+    read: &Sources,
+    file: FileId,
+    host: &Remembering<'_>,
+    request: &Request,
+    files: Option<&Files>,
+) -> Look {
+    let target = request.target;
+    let Some(files) = files else {
+        let mut sources = read.clone();
+        let findings = pipeline::findings(&mut sources, file, &LiveLoader, host, request);
+        return Look { sources, profile: file, findings, plan: None, target };
     };
-    let Some(files) = files else { return look(read.clone(), file, &LiveLoader) };
     let (source, mut sources) = (read.file(file), Sources::new());
     let profile = sources.add(source.name.clone(), source.path.as_deref(), files.now(source));
-    look(sources, profile, &files.loader(&LiveLoader))
+    let checked = pipeline::check(&mut sources, profile, &files.loader(&LiveLoader), host, request);
+    // Only fixing asks what is allowed.
+    Look { sources, profile, findings: checked.findings, plan: checked.bound.map(|bound| bound.plan), target }
 }
 
 /// What tells the machines from others.

@@ -21,6 +21,7 @@ pub use live::{LiveError, LiveHost};
 pub use mounts::Mount;
 pub use record::Recorder;
 pub use recorded::{RecordedHost, RecordingError};
+pub use remembering::{Remembering, concluded};
 pub use resolve::{Hop, Resolution, ResolveError, resolve, resolve_parent};
 pub use spelling::fold;
 
@@ -177,6 +178,11 @@ pub trait Host: Sync {
 
     /// The active developer directory (`xcode-select -p`), on a Mac that has one.
     fn developer_directory(&self) -> Option<&Utf8Path> {
+        None
+    }
+
+    /// What was concluded from this host's answers, where it remembers those ([`Remembering`]).
+    fn conclusions(&self) -> Option<&remembering::Conclusions> {
         None
     }
 }

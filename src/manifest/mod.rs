@@ -4,7 +4,7 @@
 //! Unknown fields and other schema versions are refused: a wall that an older program does not know of must not be skipped.
 
 mod build;
-mod plain;
+pub mod plain;
 mod text;
 
 pub use build::{Beside, build};

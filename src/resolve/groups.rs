@@ -7,6 +7,7 @@ use crate::source::{FileId, Sources, Span};
 use crate::syntax::ast::{File, StatementKind, Word};
 use crate::syntax::{self, MAX_FINDINGS, nearest, shown};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 #[derive(Debug, Clone)]
 struct Group {
@@ -18,6 +19,18 @@ struct Group {
     standard: Option<&'static str>,
 }
 
+/// Those of `policies/std`, read once for all profiles. Their places are in no `Sources`, and nobody is shown them.
+static SHIPPED: LazyLock<BTreeMap<String, Group>> = LazyLock::new(|| {
+    let mut shipped = BTreeMap::new();
+    for (fragment, text) in standard::FRAGMENTS {
+        let mut scratch = Sources::new();
+        let id = scratch.add(fragment, None, text);
+        let groups = groups_of(syntax::parse(&scratch, id).file.as_ref(), Some(fragment));
+        shipped.extend(groups.into_iter().map(|(name, group)| (name.value, group)));
+    }
+    shipped
+});
+
 #[derive(Debug, Default)]
 pub struct Groups {
     by_name: BTreeMap<String, Group>,
@@ -28,14 +41,7 @@ pub struct Groups {
 impl Groups {
     /// The groups of all files. Those of `policies/std` are known without `use`, and cannot be defined anew.
     pub fn define(sources: &Sources, files: &[File], findings: &mut Vec<Finding>) -> Self {
-        let mut groups = Self::default();
-        for (fragment, text) in standard::FRAGMENTS {
-            let mut scratch = Sources::new();
-            let id = scratch.add(fragment, None, text);
-            for (name, group) in groups_of(syntax::parse(&scratch, id).file.as_ref(), Some(fragment)) {
-                groups.by_name.insert(name.value, group);
-            }
-        }
+        let mut groups = Self { by_name: SHIPPED.clone(), files: Vec::new() };
         for file in files {
             // Also where it is checked as a file, in a copy of this repository.
             let own = standard::text(&file.name.value) == Some(&*sources.file(file.id).text);

@@ -53,6 +53,8 @@ fn what_is_not_of_the_language_is_named() {
         ("(a \"b)", "this text is never closed", "\""),
         ("#\"a", "this text is never closed", "#\""),
         (r#""\xg""#, "this escape means nothing", r"\xg"),
+        ("(a \"b\0c\")", "a text cannot hold a NUL", "\0"),
+        ("(a #\"\0\")", "a text cannot hold a NUL", "\0"),
         ("99999999999999999999", "`99999999999999999999` is too large a number", "99999999999999999999"),
         ("\u{feff}(a)", "`\u{feff}` cannot be read", "\u{feff}"),
     ] {

@@ -17,6 +17,7 @@ use palisade::bind::tools::{Finder, Lookup, Tool, find, shell};
 use palisade::host::RecordedHost;
 use palisade::plan::{Operation, Scope};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 fn debian() -> RecordedHost {
     RecordedHost::from_yaml(include_str!("../hosts/debian.yaml"), "tests/hosts/debian.yaml").unwrap()
@@ -42,7 +43,7 @@ fn may(tool: &Tool, operation: Operation) -> Vec<String> {
 
 fn found(lookup: Lookup) -> Tool {
     match lookup {
-        Lookup::Found(tool) => *tool,
+        Lookup::Found(tool) => Arc::unwrap_or_clone(tool),
         other => panic!("{other:?}"),
     }
 }

@@ -267,13 +267,19 @@ fn digests(host: &dyn Host, binding: &Binding) -> (Vec<PlannedFile>, Vec<HostErr
     let distinct: BTreeMap<Identity, &Utf8Path> =
         looked.iter().map(|(path, entry)| (entry.identity, *path)).collect();
     let distinct: Vec<(Identity, &Utf8Path)> = distinct.into_iter().collect();
-    // Threads that end here: what runs a command later must find the process with one.
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    // Threads that end here: what runs a command later must find the process with one. None where this is one of many plans that are
+    // made at once.
+    let is_one_of_many = rayon::current_thread_index().is_some();
+    let workers =
+        if is_one_of_many { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
     let share = distinct.len().div_ceil(workers).max(1);
     let digests: BTreeMap<Identity, Result<String, HostError>> = std::thread::scope(|scope| {
         let digest_all = |files: &[(Identity, &Utf8Path)]| -> Vec<_> {
             files.iter().map(|(identity, path)| (*identity, host.digest(path))).collect()
         };
+        if workers == 1 {
+            return digest_all(&distinct).into_iter().collect();
+        }
         let running: Vec<_> =
             distinct.chunks(share).map(|files| scope.spawn(move || digest_all(files))).collect();
         running

@@ -13,6 +13,7 @@ use crate::host::{Binary, Entry, Host, Resolution};
 use crate::plan::{Operations, Scope};
 use crate::policy::System;
 use camino::{Utf8Path, Utf8PathBuf};
+use std::sync::Arc;
 
 /// Where programs are looked for on Linux, in this order. Never the caller's PATH.
 pub const LINUX: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
@@ -48,6 +49,18 @@ impl<'h> Finder<'h> {
 
     /// Looks for a program by name in the fixed places. The first that has the name counts, sound or not.
     pub fn find(&mut self, name: &str) -> Lookup {
+        self.once(&format!("tool {name}"), |finder| finder.look_for(name))
+    }
+
+    /// Looks once for all profiles, where the host remembers.
+    fn once(&mut self, question: &str, look: impl FnOnce(&mut Self) -> Lookup) -> Lookup {
+        match self.looks.host.conclusions() {
+            Some(conclusions) => Lookup::clone(&conclusions.of(question, || look(self))),
+            None => look(self),
+        }
+    }
+
+    fn look_for(&mut self, name: &str) -> Lookup {
         if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
             return Lookup::Broken { path: name.into(), reason: "it is not the name of a program".into() };
         }
@@ -60,22 +73,26 @@ impl<'h> Finder<'h> {
 
     /// Follows a program outside the fixed places, stated by its absolute path.
     pub fn find_path(&mut self, path: &Utf8Path) -> Lookup {
-        match path.file_name() {
-            Some(name) if path.is_absolute() => self.tool(path, name, true),
+        self.once(&format!("program {path}"), |finder| match path.file_name() {
+            Some(name) if path.is_absolute() => finder.tool(path, name, true),
             _ => Lookup::Broken {
                 path: path.into(),
                 reason: "it is not the absolute path of a program".into(),
             },
-        }
+        })
     }
 
     /// The shell, `/bin/sh`; on a Mac also the one that it starts.
     pub fn shell(&mut self) -> Lookup {
+        self.once("shell", Self::look_for_shell)
+    }
+
+    fn look_for_shell(&mut self) -> Lookup {
         let mut lookup = self.tool("/bin/sh".into(), "sh", false);
         if self.looks.host.system() == System::Macos
             && let Lookup::Found(tool) = &mut lookup
         {
-            macos::selected_shell(&mut self.looks, tool);
+            macos::selected_shell(&mut self.looks, Arc::make_mut(tool));
         }
         lookup
     }
@@ -136,7 +153,7 @@ impl<'h> Finder<'h> {
         });
         match followed {
             Err(reason) => Lookup::Broken { path: path.into(), reason },
-            Ok(Followed { real, interpreter }) => Lookup::Found(Box::new(Tool {
+            Ok(Followed { real, interpreter }) => Lookup::Found(Arc::new(Tool {
                 name: name.to_owned(),
                 path: path.to_path_buf(),
                 real,

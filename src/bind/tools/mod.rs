@@ -19,6 +19,7 @@ pub use needs::LOAD;
 use crate::host::{Hop, Host};
 use crate::plan::{Operations, Scope};
 use camino::{Utf8Path, Utf8PathBuf};
+use std::sync::Arc;
 
 /// One thing a tool is given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,7 +64,7 @@ pub struct Tool {
 /// What looking for a program gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    Found(Box<Tool>),
+    Found(Arc<Tool>),
     /// Not in any of these places.
     Missing {
         searched: Vec<Utf8PathBuf>,

@@ -1,11 +1,13 @@
 use crate::finding::{Edit, Finding};
 use crate::host::spelling::fold_name;
+use crate::host::{Host, concluded};
 use crate::lint::Context;
 use crate::lint::edits::spelled;
 use crate::lint::places::{denials, is_readable, quoted};
 use crate::policy::DenialKind;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 rule! {
     /// A denied path beside one that differs from it only in case or in how a letter is composed.
@@ -61,24 +63,33 @@ rule! {
     check: check,
 }
 
+/// The names in a directory by their folded spelling.
+struct Folded(HashMap<String, Vec<String>>);
+
+impl Folded {
+    fn of(host: &dyn Host, directory: &Utf8Path) -> Self {
+        let mut names: HashMap<String, Vec<String>> = HashMap::new();
+        for name in host.read_dir(directory).unwrap_or_default() {
+            names.entry(fold_name(&name)).or_default().push(name);
+        }
+        Self(names)
+    }
+}
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     if context.host.case_insensitive() {
         return;
     }
     let decider = context.plan.decider();
-    let mut listings: HashMap<Utf8PathBuf, HashMap<String, Vec<String>>> = HashMap::new();
+    let mut listings: HashMap<Utf8PathBuf, Arc<Folded>> = HashMap::new();
     for (denial, bound) in denials(context) {
         let (DenialKind::Path(stated), Some(denied)) = (&denial.kind, bound.paths.first()) else { continue };
         let (Some(directory), Some(name)) = (denied.path.parent(), denied.path.file_name()) else { continue };
         // A thousand denials in one directory list it once.
-        let listing = listings.entry(directory.to_path_buf()).or_insert_with(|| {
-            let mut names: HashMap<String, Vec<String>> = HashMap::new();
-            for name in context.host.read_dir(directory).unwrap_or_default() {
-                names.entry(fold_name(&name)).or_default().push(name);
-            }
-            names
-        });
-        let twins = listing.get(&fold_name(name)).into_iter().flatten().filter(|twin| *twin != name);
+        let listing = listings
+            .entry(directory.to_path_buf())
+            .or_insert_with(|| concluded(context.host, directory.as_str(), || Folded::of(context.host, directory)));
+        let twins = listing.0.get(&fold_name(name)).into_iter().flatten().filter(|twin| *twin != name);
         let twin = twins.map(|twin| directory.join(twin)).find(|twin| is_readable(&decider, twin));
         let Some(twin) = twin else { continue };
         let label =

@@ -1,4 +1,5 @@
 use crate::finding::{Edit, Finding};
+use crate::host::concluded;
 use crate::lint::Context;
 use crate::lint::catalogue::credentials::is_secret;
 use crate::lint::edits::{add_after, below};
@@ -59,13 +60,20 @@ rule! {
     check: check,
 }
 
+/// The names in a directory that are those of secrets.
+struct Secrets(Vec<String>);
+
 /// The files that by their names hold secrets, directly in a root, and can be read.
 pub(super) fn open(context: &Context<'_>, root: &PlacedRoot<'_>) -> Vec<Utf8PathBuf> {
     let decider = context.plan.decider();
     // What cannot be listed is reported where something rests on it.
-    let names = context.host.read_dir(root.path()).unwrap_or_default();
-    let secrets = names.iter().filter(|name| is_secret(name)).map(|name| root.path().join(name));
-    secrets.filter(|path| is_readable(&decider, path)).collect()
+    let secrets = concluded(context.host, root.path().as_str(), || {
+        let mut names = context.host.read_dir(root.path()).unwrap_or_default();
+        names.retain(|name| is_secret(name));
+        Secrets(names)
+    });
+    let paths = secrets.0.iter().map(|name| root.path().join(name));
+    paths.filter(|path| is_readable(&decider, path)).collect()
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {

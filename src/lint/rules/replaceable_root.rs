@@ -61,26 +61,28 @@ rule! {
 const BY_OTHERS: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 
-/// What everybody may do to paths, each looked at once.
+/// What everybody may do to paths, each looked at once. Keys are text: canonical paths have one spelling.
 pub(super) struct Others<'a> {
     host: &'a dyn Host,
-    modes: HashMap<Utf8PathBuf, Option<(u32, bool)>>,
+    modes: HashMap<String, Option<(u32, bool)>>,
+    /// For a directory: itself or the nearest above it that everybody may write and that is not sticky.
+    open: HashMap<String, Option<Utf8PathBuf>>,
 }
 
 impl<'a> Others<'a> {
     pub(super) fn new(host: &'a dyn Host) -> Self {
-        Self { host, modes: HashMap::new() }
+        Self { host, modes: HashMap::new(), open: HashMap::new() }
     }
 
     /// The permission bits and whether it is a directory. `None` for what is not there, and for links, whose bits mean nothing.
     fn mode(&mut self, path: &Utf8Path) -> Option<(u32, bool)> {
-        if let Some(known) = self.modes.get(path) {
+        if let Some(known) = self.modes.get(path.as_str()) {
             return *known;
         }
         let entry = self.host.lstat(path).ok().flatten();
         let mode = entry.filter(|entry| entry.is_directory() || entry.is_file());
         let mode = mode.map(|entry| (entry.mode, entry.is_directory()));
-        self.modes.insert(path.to_path_buf(), mode);
+        self.modes.insert(path.as_str().to_owned(), mode);
         mode
     }
 
@@ -90,9 +92,27 @@ impl<'a> Others<'a> {
         if self.mode(path).is_some_and(|(mode, is_directory)| !is_directory && mode & BY_OTHERS != 0) {
             return Some(path.to_path_buf());
         }
-        let above = path.ancestors().skip(1);
+        self.open_from(path.parent()?)
+    }
+
+    fn open_from(&mut self, directory: &Utf8Path) -> Option<Utf8PathBuf> {
         let is_open = |(mode, _): (u32, bool)| mode & BY_OTHERS != 0 && mode & STICKY == 0;
-        above.map(Utf8Path::to_path_buf).find(|directory| self.mode(directory).is_some_and(is_open))
+        let (mut passed, mut open) = (Vec::new(), None);
+        for ancestor in directory.ancestors() {
+            if let Some(known) = self.open.get(ancestor.as_str()) {
+                open = known.clone();
+                break;
+            }
+            passed.push(ancestor);
+            if self.mode(ancestor).is_some_and(is_open) {
+                open = Some(ancestor.to_path_buf());
+                break;
+            }
+        }
+        for ancestor in passed {
+            self.open.insert(ancestor.as_str().to_owned(), open.clone());
+        }
+        open
     }
 
     fn is_sticky(&mut self, path: &Utf8Path) -> bool {

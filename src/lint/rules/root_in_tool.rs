@@ -89,11 +89,12 @@ mod tests {
     use crate::lint::testing::{Case, found, grant};
     use crate::plan::Scope;
     use crate::policy::Access::{ReadOnly, ReadWrite};
+    use std::sync::Arc;
 
     #[test]
     fn a_writable_part_of_a_granted_tree_is_refused() {
         let Lookup::Found(mut tool) = found("git", "/usr/bin/git") else { unreachable!() };
-        tool.grants.push(grant("/usr/lib/git-core", Scope::Subtree, "helper programs"));
+        Arc::make_mut(&mut tool).grants.push(grant("/usr/lib/git-core", Scope::Subtree, "helper programs"));
         let mut case = Case::in_workspace();
         for path in ["/usr/lib/git-core/mergetools", "/usr/lib/git-core/doc"] {
             case.machine.add(path, Kind::Directory);

@@ -175,7 +175,7 @@ mod tests {
     fn a_link_that_can_be_changed_is_as_good_as_the_program() {
         let mut case = Case::in_workspace();
         let Lookup::Found(mut tool) = found("py", "/usr/bin/python3") else { unreachable!() };
-        tool.hops.push(Hop { link: "/home/dev/project/py".into(), target: "/usr/bin/python3".into() });
+        std::sync::Arc::make_mut(&mut tool).hops.push(Hop { link: "/home/dev/project/py".into(), target: "/usr/bin/python3".into() });
         case.tool_path("/home/dev/project/py", Lookup::Found(tool));
         assert_eq!(case.found("tool-in-writable-root").len(), 1);
     }

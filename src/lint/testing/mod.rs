@@ -23,6 +23,7 @@ use crate::policy::{
 use crate::source::{FileId, Sources, Span, Spanned};
 use camino::Utf8Path;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub const WORKSPACE: &str = "/home/dev/project";
 
@@ -389,7 +390,7 @@ fn rule(effect: Effect, operations: Operations, path: &Utf8Path, kind: OriginKin
 
 /// A program that was found, granted by itself.
 pub fn found(name: &str, path: &str) -> Lookup {
-    Lookup::Found(Box::new(Tool {
+    Lookup::Found(Arc::new(Tool {
         also_on_path: Vec::new(),
         developer_directory: None,
         name: name.into(),

@@ -169,7 +169,21 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a text holds a NUL, where the library's own reader would end; it is told of.
+    fn has_nul(&mut self, span: Span) -> bool {
+        let at = self.text.get(span.range()).and_then(|text| text.find('\0'));
+        if let Some(at) = at {
+            let start = span.range().start + at;
+            self.refuse(start..start + 1, strings::NUL.into(), "here", None);
+            self.push(span, Kind::Broken);
+        }
+        at.is_some()
+    }
+
     fn cooked(&mut self, span: Span, piece: &str) {
+        if self.has_nul(span) {
+            return;
+        }
         match strings::decode(piece.get(1..piece.len() - 1).unwrap_or_default()) {
             Ok(bytes) => self.push(span, Kind::Cooked(bytes.into())),
             Err(bad) => {
@@ -201,7 +215,10 @@ impl Reader<'_> {
         }
         let inner: Arc<[u8]> = bytes.get(at + 2..end - 1).unwrap_or_default().into();
         let kind = if torn { Kind::Torn(inner) } else { Kind::Raw(inner) };
-        self.push(Span::new(self.file, at..end), kind);
+        let span = Span::new(self.file, at..end);
+        if !self.has_nul(span) {
+            self.push(span, kind);
+        }
         end
     }
 

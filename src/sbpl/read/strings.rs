@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// What is wrong with a NUL in a text, written or escaped: it would end there.
+pub const NUL: &str = "a text cannot hold a NUL";
+
 /// Why an escape has no meaning, and its bytes within the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadEscape {
@@ -50,7 +53,7 @@ pub fn decode(inner: &str) -> Result<Vec<u8>, BadEscape> {
             Some(&other) => (other, 2),
         };
         if value == 0 {
-            return Err(bad(length, "a text cannot hold a NUL"));
+            return Err(bad(length, NUL));
         }
         out.push(value);
         at += length;
