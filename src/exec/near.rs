@@ -60,7 +60,9 @@ pub fn holds(top: &Utf8Path, path: &Utf8Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_os = "linux")]
     use camino::Utf8PathBuf;
+    #[cfg(target_os = "linux")]
     use std::os::unix::fs::MetadataExt as _;
 
     #[test]
