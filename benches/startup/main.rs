@@ -1,7 +1,7 @@
 //! What `palisade exec` costs, beside a bare fork and exec and beside other sandboxes with the same policy.
 //!
-//! `cargo bench --bench startup` runs everything; `-- SECTION …` only some of it: `typical`, `missing`, `denied`, `calls`, `memory`. Needs
-//! Linux. `bwrap`, `srt` and `nono` take part where they are on the PATH. Machines and their weather differ: what counts are ratios.
+//! `cargo bench --bench startup` runs everything; `-- SECTION …` only some of it: `typical`, `missing`, `denied`, `network`, `calls`, `memory`.
+//! Needs Linux. `bwrap`, `srt` and `nono` take part where they are on the PATH. Machines and their weather differ: what counts are ratios.
 
 mod calls;
 mod measure;
@@ -44,6 +44,9 @@ fn main() {
     if asked("denied") {
         side_by_side("1,000 denied files", 40, place, many);
     }
+    if asked("network") {
+        network(place, guarded);
+    }
     if asked("calls") {
         calls::report(&World::new(place, Shape { programs: true, ..guarded }));
     }
@@ -69,6 +72,19 @@ fn placeholders(place: &Path) {
         GUARDED.len(),
         measure::middle(times.collect())
     );
+}
+
+/// What a list of hosts adds: a network of its own, and the process that carries its connections.
+fn network(place: &Path, shape: Shape) {
+    let (off, listed) = (World::new(place, shape), World::new(place, Shape { listed: true, ..shape }));
+    let bare = || Command::new("/usr/bin/true");
+    let contestants = [
+        Contestant { name: "bare", every: 1, command: Box::new(bare) },
+        Contestant { name: "palisade", every: 1, command: Box::new(|| listed.palisade(&["true"])) },
+        Contestant { name: "off", every: 1, command: Box::new(|| off.palisade(&["true"])) },
+    ];
+    let medians = compare("a list of hosts, beside no network", 200, &contestants);
+    println!("  the list adds {:.0} us", medians[1] - medians[2]);
 }
 
 fn side_by_side(title: &str, rounds: usize, place: &Path, shape: Shape) {

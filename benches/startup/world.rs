@@ -15,6 +15,8 @@ pub struct Shape {
     pub denied: usize,
     /// A directory of programs of its own.
     pub programs: bool,
+    /// A network of a few hosts.
+    pub listed: bool,
 }
 
 /// One compiled workspace. Everything goes with it.
@@ -51,11 +53,13 @@ impl World {
             names.push(name);
         }
         let programs = if shape.programs { "    executable \"$workspace/bin\"\n" } else { "" };
+        let hosts = "    network only { allow \"example.com\"; allow \"*.example.org\"; allow \"example.net:8080\" }\n";
+        let hosts = if shape.listed { hosts } else { "" };
         let denials: String = names.iter().map(|name| format!("    deny \"$workspace/{name}\"\n")).collect();
         let profile = scratch.path().join("bench.palisade");
         let text = format!(
             "edition 1\nprofile \"bench\" {{\n    root \"$workspace\" read-write\n    root \"$workspace/vendor\" read-only\n\
-             {denials}{programs}    tools true sleep cat ls grep sed awk find sort head tail\n}}\n"
+             {denials}{programs}{hosts}    tools true sleep cat ls grep sed awk find sort head tail\n}}\n"
         );
         fs::write(&profile, text).expect("a profile");
         let compiled = Command::new(PALISADE)
