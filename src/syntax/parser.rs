@@ -117,7 +117,8 @@ impl<'a> Parser<'a> {
                 let text = body.trim_end().to_owned();
                 comments.push(Comment { span: self.span(piece), text, lead, own_line: fresh_line });
             }
-            fresh_line = piece.kind == PieceKind::EndOfLine;
+            // A `;` ends a statement, not its line.
+            fresh_line = piece.kind == PieceKind::EndOfLine && text != ";";
         }
         comments
     }

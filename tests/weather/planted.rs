@@ -195,6 +195,20 @@ pub const SCENARIOS: &[Scenario] = &[
                 ran.ended(125);
                 assert!(ran.err.contains("it was moved to"), "{ran:?}");
                 fs::remove_dir_all(shut.join("deep")).unwrap();
+                // Nor can it be hidden by closing the way to it, or kept by making it read-only; not even where the command ends at once.
+                for (mode, own) in [("0", "755"), ("444", "755"), ("600", "555"), ("555", "0")] {
+                    set(0o555);
+                    let line = format!(
+                        "{suite} --mode 755 shut && {suite} --make shut/new && {suite} --mode {own} shut/new && {suite} --mode {mode} shut"
+                    );
+                    let ran = world.exec(&line);
+                    ran.ended(125);
+                    assert!(ran.err.contains("it was moved to"), "{mode} {own}: {ran:?}");
+                    set(0o755);
+                    let moved = shut.join("new/quarantined-0");
+                    fs::set_permissions(&moved, fs::Permissions::from_mode(0o755)).unwrap();
+                    fs::remove_dir_all(shut.join("new")).unwrap();
+                }
             }
             set(0o555);
             world.nothing_left(&before);

@@ -38,7 +38,7 @@ use kernel::Advice;
 use layout::{Kind, Layout};
 use link::Link;
 use placeholders::{Left, Placeholders, StandIn};
-use quarantine::{Place, planted, quarantine};
+use quarantine::{Missing, Place, Planted, planted};
 use report::{Failure, Stage};
 use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
@@ -180,9 +180,11 @@ pub fn run(
     if lost {
         outcome.gateway_lost();
     }
-    for absent in absent.iter().filter(|absent| absent.was_made()) {
-        let (violation, note) = quarantine(&absent.path, absent.place, "look at it, and delete it");
-        outcome.violated(violation, Some(note));
+    for absent in &absent {
+        if let Some(planted) = absent.planted() {
+            let (violation, note) = planted.quarantine(absent.place, "look at it, and delete it");
+            outcome.violated(violation, Some(note));
+        }
     }
     let stand_ins = placeholders.stand_ins.clone();
     for left in placeholders.remove() {
@@ -208,10 +210,10 @@ fn conclude(outcome: &mut Outcome, stand_ins: &[StandIn], left: Left) {
             ),
             help: Some("remove it with rmdir".into()),
         }),
-        Left::Another(place) => {
-            for path in planted(stand_ins, &place) {
+        Left::Another(place, directory) => {
+            for planted in planted(stand_ins, &place, directory) {
                 let help = "look at it, and delete the directory that has its name now: what kept the place was removed on the host, and the command could write there until it was ended";
-                let (violation, note) = quarantine(&path, Place::Below, help);
+                let (violation, note) = planted.quarantine(Place::Below, help);
                 outcome.violated(violation, Some(note));
             }
         }
@@ -253,17 +255,17 @@ struct Absent {
     path: Utf8PathBuf,
     /// Where it goes if it is made.
     place: Place,
-    /// What its directory was. In another one that came in its place the command had no part.
-    directory: Option<(u64, u64)>,
+    /// Where it would be made, whatever that is called by then: in another directory that came in its place the command had no part.
+    missing: Option<Missing>,
 }
 
 impl Absent {
     fn new(path: &Utf8Path, place: Place) -> Self {
-        Self { path: path.to_path_buf(), place, directory: path.parent().and_then(watch::standing) }
+        Self { path: path.to_path_buf(), place, missing: Missing::new(path) }
     }
 
-    fn was_made(&self) -> bool {
-        self.path.symlink_metadata().is_ok() && self.path.parent().and_then(watch::standing) == self.directory
+    fn planted(&self) -> Option<Planted> {
+        self.missing.as_ref().and_then(Missing::planted)
     }
 }
 
@@ -422,7 +424,7 @@ fn outcome(end: End, command: &Command, absent: &[Absent]) -> Result<Outcome, Re
         End::Killed(Kill::Output(limit)) => Outcome::over_output(limit),
         End::Killed(Kill::Replaced(path)) => {
             // Where nothing may stand it is said, with where it was moved to, by whoever looks after such paths.
-            let told = absent.iter().any(|absent| absent.path == path && absent.was_made());
+            let told = absent.iter().any(|absent| absent.path == path && absent.planted().is_some());
             let note = (!told).then(|| Note {
                 message: format!("violation: protected path `{path}` was replaced on the host while the command ran"),
                 help: Some(

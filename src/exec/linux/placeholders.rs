@@ -47,15 +47,15 @@ pub struct Placeholders {
 }
 
 /// What is at the end where a placeholder stood, other than nothing.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Left {
     /// The placeholder, which somebody on the host put something into: the command cannot have done it. It has become a directory as
     /// others are.
     Filled(Utf8PathBuf),
     /// The placeholder, which cannot be removed.
     Stays(Utf8PathBuf, Errno),
-    /// Something else.
-    Another(Utf8PathBuf),
+    /// Something else, in this directory.
+    Another(Utf8PathBuf, OwnedFd),
 }
 
 /// A placeholder that this run needs, locked.
@@ -263,7 +263,7 @@ fn find(path: &Utf8Path) -> Result<Held, Errno> {
 impl Left {
     fn path(&self) -> &Utf8Path {
         match self {
-            Self::Filled(path) | Self::Stays(path, _) | Self::Another(path) => path,
+            Self::Filled(path) | Self::Stays(path, _) | Self::Another(path, _) => path,
         }
     }
 }
@@ -276,8 +276,9 @@ impl Held {
         }
         let name = self.path.file_name().unwrap_or("");
         if !self.stands() {
-            let present = statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-            return present.then(|| Left::Another(self.path.clone()));
+            let present = !matches!(statat(&self.parent, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
+            let parent = present.then(|| fcntl_dupfd_cloexec(&self.parent, 0).ok()).flatten();
+            return parent.map(|parent| Left::Another(self.path.clone(), parent));
         }
         let removed = match unlinkat(&self.parent, name, AtFlags::REMOVEDIR) {
             // A command that owns the directory around it can have taken the right away.
@@ -421,7 +422,7 @@ mod tests {
         let made = Placeholders::make(&missing).unwrap();
         assert!(is_placeholder(&top.join("a")) && is_placeholder(&top.join(".env")));
         assert_eq!(made.stand_ins[0], StandIn { path: top.join("a"), stands_for: missing[0].clone() });
-        assert_eq!(made.remove(), []);
+        assert!(made.remove().is_empty());
         assert_eq!(std::fs::read_dir(&top).unwrap().count(), 0);
     }
 
@@ -444,7 +445,7 @@ mod tests {
         let made = Placeholders::make(&missing).unwrap();
         std::fs::remove_dir(&missing[0]).unwrap();
         std::fs::write(&missing[0], "key").unwrap();
-        assert_eq!(made.remove(), [Left::Another(missing[0].clone())]);
+        assert!(matches!(made.remove().as_slice(), [Left::Another(path, _)] if *path == missing[0]));
         assert_eq!(std::fs::read_to_string(&missing[0]).unwrap(), "key");
     }
 
@@ -460,7 +461,7 @@ mod tests {
         set(0o755);
         std::fs::write(missing[1].join("file"), "the host's own").unwrap();
         set(MODE);
-        assert_eq!(made.remove(), [Left::Filled(missing[1].clone())]);
+        assert!(matches!(made.remove().as_slice(), [Left::Filled(path)] if *path == missing[1]));
         assert!(!is_left(&missing[1]) && missing[1].join("file").is_file());
     }
 

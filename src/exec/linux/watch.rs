@@ -10,6 +10,7 @@ use crate::sys::linux::notify_changes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, open, statat};
+use rustix::io::Errno;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -123,7 +124,12 @@ fn unwatched(directory: Utf8PathBuf, first: Option<Utf8PathBuf>, error: io::Erro
 
 /// The same, seen from a directory.
 fn look(directory: impl AsFd, path: &str) -> Seen {
-    statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(identity)
+    match statat(directory, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some(identity(&stat)),
+        // What cannot be told is not what it was.
+        Err(Errno::ACCESS) => Some((0, 0)),
+        Err(_) => None,
+    }
 }
 
 fn identity(stat: &Stat) -> (u64, u64) {
