@@ -32,6 +32,8 @@ impl<'a> Keys<'a> {
         let message = self.message(found);
         let mut parts =
             vec![found.finding.rule.to_owned(), file.clone().unwrap_or_default(), message.clone()];
+        // The message names only the first few.
+        parts.extend(self.subjects(found));
         if file.is_none() {
             // What has no place is told apart by the profile.
             parts.extend(profiles.iter().cloned());
@@ -56,9 +58,21 @@ impl<'a> Keys<'a> {
 
     /// Without what differs from one machine to the next.
     fn message(&self, found: &Found) -> String {
+        self.without_machine(found, &found.finding.message)
+    }
+
+    /// All that it is about, in an order of their own.
+    fn subjects(&self, found: &Found) -> Vec<String> {
+        let subjects = found.finding.subjects.iter();
+        let mut subjects: Vec<String> =
+            subjects.map(|subject| self.without_machine(found, subject)).collect();
+        subjects.sort_unstable();
+        subjects
+    }
+
+    fn without_machine(&self, found: &Found, text: &str) -> String {
         let on = found.seen.first().and_then(|(_, host)| self.run.whereabouts.get(*host));
-        let message = &found.finding.message;
-        on.map_or_else(|| message.clone(), |on| on.leave_out(message))
+        on.map_or_else(|| text.to_owned(), |on| on.leave_out(text))
     }
 
     /// The words of the innermost statement or entry around a place, else of the place itself.

@@ -281,3 +281,20 @@ fn an_entry_that_says_something_else_leaves_out_nothing() {
     place.profile("policies/c.palisade", "use \"shared.palisade\"\nroot \"$workspace\" read-only");
     assert_eq!(rules(&place, &KNOWN), ["secret-in-env"]);
 }
+
+#[test]
+fn what_a_message_only_counts_is_told_apart() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    place.profile("p.palisade", "root \"data\" read-only");
+    for name in [".env", ".env.local", ".env.production", "id_rsa", "id_dsa", "id_ecdsa", "x.p12"] {
+        place.write(&format!("data/{name}"), "secret");
+    }
+    let first = place.run(&check(&["--fail-on", "warning"]));
+    assert!(first.out.contains("[readable-secret]"), "{}", first.out);
+    place.run(&["check", "--write-baseline", FILE]);
+    assert_eq!(place.run(&check(&KNOWN)).out.matches("[readable-secret]").count(), 0);
+    std::fs::rename(place.path.join("data/x.p12"), place.path.join("data/id_ed25519")).unwrap();
+    let out = place.run(&check(&KNOWN)).out;
+    assert!(out.contains("[readable-secret]") && out.contains("[stale-baseline]"), "{out}");
+}
