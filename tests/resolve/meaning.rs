@@ -301,7 +301,6 @@ fn an_allowance_reaches_one_entry_of_a_block_and_none_that_comes_later() {
             reaches(&format!("{block} # palisade: allow(x) why"), reach);
         }
     }
-    reaches("env {\n  pass A; pass B # palisade: allow(x) why\n}", "pass A");
     reaches("env {\n  pass A\n} # palisade: allow(x) why", "env {\n  ");
 }
 
