@@ -299,3 +299,18 @@ fn what_a_message_only_counts_is_told_apart() {
     let out = place.run(&check(&known)).out;
     assert!(out.contains("[readable-secret]") && out.contains("[stale-baseline]"), "{out}");
 }
+
+#[test]
+fn a_parameter_with_another_default_makes_another_statement() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    let profile = |default: &str| {
+        format!("param w \"{default}\"\nroot \"$workspace\" read-only\nenv {{ set A_TOKEN \"$w/x\" }}")
+    };
+    place.profile("a.palisade", &profile("ws"));
+    place.on_examples(&["check", "--fail-on", "note", "--write-baseline", FILE]).exits(0);
+    let known = ["check", "--fail-on", "note", "--baseline", FILE];
+    place.on_examples(&known).exits(0);
+    place.profile("a.palisade", &profile(".."));
+    place.on_examples(&known).exits(1).says("A_TOKEN");
+}
