@@ -114,6 +114,8 @@ pub struct Finding {
     pub severity: Severity,
     /// Lower case, no full stop, the user's own text in backticks.
     pub message: String,
+    /// All that it is about, where the message may name only the first few: paths, names or hosts.
+    pub subjects: Vec<String>,
     /// The first label is the main place; a finding about no statement has none.
     pub labels: Vec<Label>,
     /// What to do about it.
@@ -123,12 +125,26 @@ pub struct Finding {
 
 impl Finding {
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
-        Self { rule, severity, message: message.into(), labels: Vec::new(), help: None, fix: None }
+        Self {
+            rule,
+            severity,
+            message: message.into(),
+            subjects: Vec::new(),
+            labels: Vec::new(),
+            help: None,
+            fix: None,
+        }
     }
 
     /// Adds a place. The first one added is the main one.
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Adds what it is about, each by its name.
+    pub fn about<T: ToString>(mut self, subjects: &[T]) -> Self {
+        self.subjects.extend(subjects.iter().map(T::to_string));
         self
     }
 
@@ -193,11 +209,12 @@ impl RuleInfo {
 /// Sorts by place, then by rule and message, and drops repetitions: the order in which stages ran never shows.
 pub fn sort(findings: &mut Vec<Finding>) {
     findings.sort_by(|a, b| {
-        (a.span(), a.rule, &a.message, std::cmp::Reverse(a.severity)).cmp(&(
+        (a.span(), a.rule, &a.message, std::cmp::Reverse(a.severity), &a.subjects).cmp(&(
             b.span(),
             b.rule,
             &b.message,
             std::cmp::Reverse(b.severity),
+            &b.subjects,
         ))
     });
     findings.dedup();

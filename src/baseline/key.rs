@@ -7,7 +7,7 @@ use crate::report::origin::Origin;
 use crate::report::{Found, Run};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::{self, ast};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 /// Makes the keys of one run. Each file is parsed once.
@@ -16,11 +16,13 @@ pub struct Keys<'a> {
     ground: &'a Ground<'a>,
     /// The statements and entries of each file, the outer ones first, each behind the words that it is read with.
     statements: HashMap<FileId, Vec<(Span, &'static str)>>,
+    /// The parameters that each file declares, with the words of the declaration.
+    params: HashMap<FileId, Vec<(String, String)>>,
 }
 
 impl<'a> Keys<'a> {
     pub fn new(run: &'a Run, ground: &'a Ground<'a>) -> Self {
-        Self { run, ground, statements: HashMap::new() }
+        Self { run, ground, statements: HashMap::new(), params: HashMap::new() }
     }
 
     /// The finding as an entry that counts one.
@@ -32,6 +34,8 @@ impl<'a> Keys<'a> {
         let message = self.message(found);
         let mut parts =
             vec![found.finding.rule.to_owned(), file.clone().unwrap_or_default(), message.clone()];
+        // The message names only the first few.
+        parts.extend(self.subjects(found));
         if file.is_none() {
             // What has no place is told apart by the profile.
             parts.extend(profiles.iter().cloned());
@@ -39,7 +43,9 @@ impl<'a> Keys<'a> {
         // Whatever the finding points at is in it: a statement that has become worse is another.
         for label in &found.finding.labels {
             parts.push(path_of(run.origin(label.span.file), ground));
-            parts.push(self.statement(label.span));
+            let statement = self.statement(label.span);
+            parts.extend(self.parameters(found, label.span.file, &statement));
+            parts.push(statement);
         }
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         Entry {
@@ -56,9 +62,37 @@ impl<'a> Keys<'a> {
 
     /// Without what differs from one machine to the next.
     fn message(&self, found: &Found) -> String {
+        self.without_machine(found, &found.finding.message)
+    }
+
+    /// All that it is about, in an order of their own.
+    fn subjects(&self, found: &Found) -> Vec<String> {
+        let subjects = found.finding.subjects.iter();
+        let mut subjects: Vec<String> =
+            subjects.map(|subject| self.without_machine(found, subject)).collect();
+        subjects.sort_unstable();
+        subjects
+    }
+
+    fn without_machine(&self, found: &Found, text: &str) -> String {
         let on = found.seen.first().and_then(|(_, host)| self.run.whereabouts.get(*host));
-        let message = &found.finding.message;
-        on.map_or_else(|| message.clone(), |on| on.leave_out(message))
+        on.map_or_else(|| text.to_owned(), |on| on.leave_out(text))
+    }
+
+    /// The declarations of the parameters that a statement speaks of, in its own file and in the profiles: with another default it means another
+    /// thing.
+    fn parameters(&mut self, found: &Found, file: FileId, statement: &str) -> BTreeSet<String> {
+        if !statement.contains('$') {
+            return BTreeSet::new();
+        }
+        let sources = &self.run.sources;
+        let mut declared = BTreeSet::new();
+        for file in found.seen.iter().map(|(profile, _)| *profile).chain([file]) {
+            let params = self.params.entry(file).or_insert_with(|| params(sources, file));
+            let spoken = params.iter().filter(|(name, _)| speaks_of(statement, name));
+            declared.extend(spoken.map(|(_, text)| text.clone()));
+        }
+        declared
     }
 
     /// The words of the innermost statement or entry around a place, else of the place itself.
@@ -79,6 +113,26 @@ fn statements(sources: &Sources, file: FileId) -> Vec<(Span, &'static str)> {
         add(&tree.statements, &mut all);
     }
     all
+}
+
+fn params(sources: &Sources, file: FileId) -> Vec<(String, String)> {
+    let Some(tree) = syntax::parse(sources, file).file else { return Vec::new() };
+    let declared = tree.statements.iter().filter_map(|statement| match &statement.kind {
+        ast::StatementKind::Param { name, .. } => {
+            Some((name.value.clone(), words(sources.text(statement.span))))
+        }
+        _ => None,
+    });
+    declared.collect()
+}
+
+/// Whether `$name` or `${name}` stands in a statement.
+fn speaks_of(statement: &str, name: &str) -> bool {
+    statement.split('$').skip(1).any(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        rest.get(..end) == Some(name)
+    })
 }
 
 fn add(statements: &[ast::Statement], all: &mut Vec<(Span, &'static str)>) {

@@ -105,7 +105,7 @@ fn check(args: &Args, settings: &Settings, output: Output) -> (Run, Option<Made>
         looks.into_iter().flatten().collect()
     };
     let mut made = (args.fixing.is_wanted() && problems.is_empty())
-        .then(|| args.fixing.make(&paths, output, &|files| look(Some(files))));
+        .then(|| args.fixing.make_and_write(&paths, output, &|files| look(Some(files)), &mut problems));
     let looks = match &mut made {
         Some(made) => made.take_looks(),
         None => look(None),

@@ -43,7 +43,7 @@ impl FixArgs {
     }
 
     /// Makes the fixes, in memory. `paths` are those of the command line; `check` is as [`fix::fix`] wants it.
-    pub fn make(&self, paths: &[PathBuf], output: Output, check: &dyn Fn(&Files) -> Vec<Look>) -> Made {
+    fn make(&self, paths: &[PathBuf], output: Output, check: &dyn Fn(&Files) -> Vec<Look>) -> Made {
         let canonical = |path: &PathBuf| Utf8PathBuf::from_path_buf(path.canonicalize().ok()?).ok();
         let mut files = Files::new(paths.iter().filter_map(canonical).collect());
         // Where notes are not shown, nothing is done about them.
@@ -53,9 +53,41 @@ impl FixArgs {
         Made { files, fixed }
     }
 
-    /// Writes what was made, or shows it, and reports what remains. Without anything made, something could not be read: then nothing is changed,
+    /// Makes the fixes and writes them, unless they are only to be shown. A file that cannot be written is a problem; it stays as it was, and so
+    /// does what is said of it.
+    pub fn make_and_write(
+        &self,
+        paths: &[PathBuf],
+        output: Output,
+        check: &dyn Fn(&Files) -> Vec<Look>,
+        problems: &mut Vec<Problem>,
+    ) -> Made {
+        let mut made = self.make(paths, output, check);
+        if self.diff {
+            return made;
+        }
+        let mut unwritten = Vec::new();
+        for (key, file) in made.files.changed().filter(|(key, _)| *key != STANDARD_INPUT_KEY) {
+            if let Err(error) = write(key, &file.before, &file.now) {
+                let message = format!("`{}` cannot be written: {error}", file.name);
+                problems.push(Problem::new(ProblemKind::Profile, Some(key.clone().into()), message));
+                unwritten.push((key.clone(), file.before.to_string()));
+            }
+        }
+        if !unwritten.is_empty() {
+            let is_unwritten = |file: &Key| unwritten.iter().any(|(key, _)| key == file);
+            made.fixed.made.retain(|offer| !offer.changes.iter().any(|change| is_unwritten(&change.file)));
+            for (key, before) in unwritten {
+                made.files.set(&key, before);
+            }
+            made.fixed.looks = check(&made.files);
+        }
+        made
+    }
+
+    /// Reports what was made, or shows it, and reports what remains. Without anything made, something could not be read: then nothing is changed,
     /// since what was not read has no say in whether a fix is right.
-    pub fn finish(&self, output: Output, made: Option<Made>, mut run: Run) -> Exit {
+    pub fn finish(&self, output: Output, made: Option<Made>, run: Run) -> Exit {
         let Some(Made { files, fixed }) = made else {
             if self.diff {
                 problems(&run);
@@ -67,12 +99,6 @@ impl FixArgs {
         };
         if self.diff {
             return self.show(&files, &fixed, &run);
-        }
-        for (key, file) in files.changed().filter(|(key, _)| *key != STANDARD_INPUT_KEY) {
-            if let Err(error) = write(key, &file.before, &file.now) {
-                let message = format!("`{}` cannot be written: {error}", file.name);
-                run.problems.push(Problem::new(ProblemKind::Profile, Some(key.clone().into()), message));
-            }
         }
         let input = files.get(Utf8Path::new(STANDARD_INPUT_KEY));
         if let Some(input) = input {
@@ -148,7 +174,12 @@ fn say(text: &str) {
 /// Replaces a file's text, unless it is no longer what was read or is write-protected, which to replace a file by another does not ask.
 fn write(path: &Key, before: &str, now: &str) -> std::io::Result<()> {
     use rustix::fs::{Access, access};
+    use std::os::unix::fs::PermissionsExt as _;
     access(path.as_std_path(), Access::WRITE_OK)?;
+    // Root may write to anything.
+    if std::fs::metadata(path)?.permissions().mode() & 0o200 == 0 {
+        return Err(std::io::Error::other("it is write-protected"));
+    }
     if std::fs::read(path)? != before.as_bytes() {
         return Err(std::io::Error::other("it has changed since it was read"));
     }

@@ -52,5 +52,10 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
 pub fn rewrite(path: &Utf8Path, text: &str) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = path.canonicalize_utf8()?;
-    write_atomically(&path, text, path.metadata()?.permissions().mode() & 0o7777)
+    let mode = path.metadata()?.permissions().mode();
+    // Writing takes such bits away, or gives them to what somebody else wrote.
+    if mode & 0o7000 != 0 {
+        return Err(std::io::Error::other("it has a set-user-ID, set-group-ID or sticky bit"));
+    }
+    write_atomically(&path, text, mode & 0o777)
 }

@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::exec::CommandArgs;
+use super::input::open_regular;
 use super::network_log;
 use super::output::{PRIVATE, fail, write_atomically_in};
 use crate::exec::Outcome;
@@ -13,7 +14,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
+
+/// Bytes; no record is longer.
+const MAX_RECORD: u64 = 64 << 20;
 
 const REFUSED: Exit = Exit::Command(125);
 
@@ -39,7 +43,7 @@ impl Report {
     pub fn begin(args: &CommandArgs, inputs: &[&Utf8Path]) -> Result<Self, Exit> {
         let place = match &args.report {
             None => None,
-            Some(path) => Some(place(path, inputs).map_err(|error| {
+            Some(path) => Some(place(path, inputs, args.network_log.as_deref()).map_err(|error| {
                 fail(
                     REFUSED,
                     &format!("the record cannot be written to `{path}`: {error}"),
@@ -136,18 +140,24 @@ fn mounts() -> io::Result<Vec<Mount>> {
 }
 
 /// Finds where the record goes, and that it can be written there.
-fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Place> {
+fn place(path: &Utf8Path, inputs: &[&Utf8Path], log: Option<&Utf8Path>) -> io::Result<Place> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
     let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let place = parent.canonicalize_utf8()?.join(name);
     if inputs.iter().any(|input| input.canonicalize_utf8().is_ok_and(|input| input == place)) {
         return Err(io::Error::other("it is read from there"));
     }
+    if log.is_some_and(|log| network_log::place(log).is_ok_and(|log| log == place)) {
+        return Err(io::Error::other("connections are logged there"));
+    }
     match place.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
         Ok(found) if !found.is_file() => {
             return Err(io::Error::other("something else than a file stands there"));
+        }
+        Ok(found) if found.len() > 0 && !is_record(&place)? => {
+            return Err(io::Error::other("something else than a record stands there"));
         }
         Ok(_) => {}
     }
@@ -157,6 +167,25 @@ fn place(path: &Utf8Path, inputs: &[&Utf8Path]) -> io::Result<Place> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = open(parent.as_str(), flags, Mode::empty())?;
     Ok(Place { name: name.to_owned(), path: place, directory })
+}
+
+/// Whether a record stands there, of whatever version: nothing else is replaced by one.
+fn is_record(place: &Utf8Path) -> io::Result<bool> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(rename = "schema")]
+        _schema: serde::de::IgnoredAny,
+        #[serde(rename = "palisade")]
+        _palisade: serde::de::IgnoredAny,
+    }
+    let mut text = String::new();
+    let file = open_regular(place)?;
+    match file.take(MAX_RECORD).read_to_string(&mut text) {
+        // A sequence would be read as the fields in their order.
+        Ok(_) => Ok(text.trim_start().starts_with('{') && serde_json::from_str::<Head>(&text).is_ok()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn write(place: Option<Place>, record: impl FnOnce() -> Record, exit: Exit, ran: bool) -> Exit {

@@ -147,7 +147,8 @@ fn file_of(run: &Run, file: FileId) -> File<'_> {
 }
 
 fn finding<'a>(run: &'a Run, found: &'a Found) -> OneFinding<'a> {
-    let Finding { rule, severity, message, labels, help, fix } = &found.finding;
+    // The subjects stand in the message, or were too many to be told.
+    let Finding { rule, severity, message, labels, help, fix, subjects: _ } = &found.finding;
     let mut hosts: Vec<usize> = found.seen.iter().map(|(_, host)| *host).collect();
     hosts.sort_unstable();
     hosts.dedup();

@@ -19,7 +19,8 @@ impl Whereabouts {
     /// The finding with every text that people read so changed. What a fix writes stays as it is.
     pub fn leave_out_of(&self, mut finding: Finding) -> Finding {
         let texts = finding.labels.iter_mut().map(|label| &mut label.text);
-        for text in texts.chain([&mut finding.message]).chain(&mut finding.help) {
+        for text in texts.chain([&mut finding.message]).chain(&mut finding.help).chain(&mut finding.subjects)
+        {
             *text = self.leave_out(text);
         }
         finding

@@ -30,7 +30,7 @@ pub fn attach(sources: &Sources, file: &File, out: &mut Vec<Allowance>, findings
         let statement = if comment.own_line {
             lines.first_on(below.get(index).copied().unwrap_or(line + 1))
         } else {
-            lines.first_on(line).or_else(|| lines.last_ending_on(line))
+            lines.last_on(line).or_else(|| lines.last_ending_on(line))
         };
         match statement {
             Some(Place { statement, reach }) => {
@@ -130,12 +130,15 @@ struct Lines<'a> {
     sources: &'a Sources,
     /// The outermost that begins on a line, the first of them.
     first: BTreeMap<usize, Place>,
+    /// The outermost that begins on a line, the last of them: what a comment at the end of the line is at.
+    last_begun: BTreeMap<usize, Place>,
     last: BTreeMap<usize, Place>,
 }
 
 impl<'a> Lines<'a> {
     fn of(sources: &'a Sources, file: &File) -> Self {
-        let mut lines = Self { sources, first: BTreeMap::new(), last: BTreeMap::new() };
+        let mut lines =
+            Self { sources, first: BTreeMap::new(), last_begun: BTreeMap::new(), last: BTreeMap::new() };
         lines.add(file.head, None);
         if let Some(edition) = file.edition {
             lines.add(edition.span, None);
@@ -167,11 +170,20 @@ impl<'a> Lines<'a> {
         };
         let place = Place { statement: span, reach };
         self.first.entry(begin).or_insert(place);
+        // What lies in another comes after it.
+        let begun = self.last_begun.entry(begin).or_insert(place);
+        if begun.statement.end <= span.start {
+            *begun = place;
+        }
         self.last.entry(end).or_insert(place);
     }
 
     fn first_on(&self, line: usize) -> Option<Place> {
         self.first.get(&line).copied()
+    }
+
+    fn last_on(&self, line: usize) -> Option<Place> {
+        self.last_begun.get(&line).copied()
     }
 
     fn last_ending_on(&self, line: usize) -> Option<Place> {

@@ -281,3 +281,36 @@ fn an_entry_that_says_something_else_leaves_out_nothing() {
     place.profile("policies/c.palisade", "use \"shared.palisade\"\nroot \"$workspace\" read-only");
     assert_eq!(rules(&place, &KNOWN), ["secret-in-env"]);
 }
+
+#[test]
+fn what_a_message_only_counts_is_told_apart() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    place.profile("p.palisade", "root \"$workspace\" read-only\nroot \"data\" read-only");
+    for name in [".env", ".env.local", ".env.production", "id_rsa", "id_dsa", "id_ecdsa", "x.p12"] {
+        place.write(&format!("data/{name}"), "secret");
+    }
+    let first = place.run(&check(&["--fail-on", "note"]));
+    assert!(first.out.contains("[readable-secret]"), "{}", first.out);
+    let known = ["--fail-on", "note", "--baseline", FILE];
+    place.run(&["check", "--fail-on", "note", "--write-baseline", FILE]);
+    assert_eq!(place.run(&check(&known)).out.matches("[readable-secret]").count(), 0);
+    std::fs::rename(place.path.join("data/x.p12"), place.path.join("data/id_ed25519")).unwrap();
+    let out = place.run(&check(&known)).out;
+    assert!(out.contains("[readable-secret]") && out.contains("[stale-baseline]"), "{out}");
+}
+
+#[test]
+fn a_parameter_with_another_default_makes_another_statement() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    let profile = |default: &str| {
+        format!("param w \"{default}\"\nroot \"$workspace\" read-only\nenv {{ set A_TOKEN \"$w/x\" }}")
+    };
+    place.profile("a.palisade", &profile("ws"));
+    place.on_examples(&["check", "--fail-on", "note", "--write-baseline", FILE]).exits(0);
+    let known = ["check", "--fail-on", "note", "--baseline", FILE];
+    place.on_examples(&known).exits(0);
+    place.profile("a.palisade", &profile(".."));
+    place.on_examples(&known).exits(1).says("A_TOKEN");
+}

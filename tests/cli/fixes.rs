@@ -150,10 +150,6 @@ fn where_an_input_cannot_be_read_nothing_is_written() {
 
 #[test]
 fn a_file_that_is_write_protected_or_changes_meanwhile_is_not_replaced() {
-    // For root no file is protected.
-    if rustix::process::geteuid().is_root() {
-        return;
-    }
     let place = Place::with("a.palisade", REPEATED);
     let path = place.path.join("a.palisade");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -256,4 +252,19 @@ fn a_fix_of_one_host_alone_must_change_nothing_for_the_others() {
     let ran = place.on_both(&["check", "--fix", "c.palisade"]).exits(1);
     assert!(ran.err.contains("[unused-allowance] not fixed (remove the comment): not every"), "{}", ran.err);
     assert_eq!(place.read("c.palisade"), profile(allowed));
+}
+
+/// Root could write to it all the same.
+#[test]
+fn what_cannot_be_written_is_neither_counted_nor_left_out_of_the_report() {
+    for mode in [0o444, 0o2644] {
+        let place = Place::empty();
+        place.profile("a.palisade", "root \"$workspace\" read-only\nparam unread \"x\"");
+        let path = place.path.join("a.palisade");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let before = place.read("a.palisade");
+        let ran = place.on_debian(&["check", "--fix", "."]).exits(2).says("`a.palisade` cannot be written");
+        assert!(ran.out.contains("unused-param") && ran.out.contains("0 fixed"), "{}", ran.out);
+        assert_eq!(place.read("a.palisade"), before);
+    }
 }

@@ -236,3 +236,19 @@ fn no_colour_even_where_someone_asks_for_none_twice() {
         .arg(format!("{HOSTS}/examples.yaml"));
     assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), plain);
 }
+
+#[test]
+fn a_record_replaces_nothing_but_a_record() {
+    let place = Place::empty();
+    place.profile("p.palisade", "root \"$workspace\" read-only");
+    for text in ["notes\n", "{\"schema\": 1}\n", "[1, 2]\n"] {
+        place.write("notes.json", text);
+        place
+            .run(&["run", "p.palisade", "--report", "notes.json", "--", "true"])
+            .exits(125)
+            .says("something else than a record stands there");
+        assert_eq!(place.read("notes.json"), text);
+    }
+    let both = ["run", "p.palisade", "--report", "x", "--network-log", "./x", "--", "true"];
+    place.run(&both).exits(125).says("connections are logged there");
+}

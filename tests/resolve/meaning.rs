@@ -296,11 +296,11 @@ fn an_allowance_reaches_one_entry_of_a_block_and_none_that_comes_later() {
         ("network off", "network off"),
     ] {
         reaches(&format!("{above}{block}"), reach);
-        if !block.contains('\n') {
+        // At the end of a line it is at the last of several.
+        if !block.contains('\n') && !block.starts_with("root") {
             reaches(&format!("{block} # palisade: allow(x) why"), reach);
         }
     }
-    reaches("env {\n  pass A; pass B # palisade: allow(x) why\n}", "pass A");
     reaches("env {\n  pass A\n} # palisade: allow(x) why", "env {\n  ");
 }
 
@@ -387,4 +387,12 @@ proptest! {
             prop_assert_eq!(again, Ok(pattern));
         }
     }
+}
+
+#[test]
+fn an_allowance_at_the_end_of_a_line_is_at_the_last_statement_on_it() {
+    reaches("deny \"ws/q\"; tools docker # palisade: allow(x) reviewed", "tools docker");
+    reaches("root \"a\" read-only; root \"b\" read-only # palisade: allow(x) why", "root \"b\" read-only");
+    reaches("env {\n  pass A; pass B # palisade: allow(x) why\n}", "pass B");
+    reaches("deny \"a\"; env { pass A; pass B } # palisade: allow(x) why", "env { pass A");
 }

@@ -94,7 +94,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                         INFO.finding(format!(
                             "denied symbolic links lead to what can be read: {}",
                             list(&open)
-                        ))
+                        )).about(&open)
                         .at(denial.span, format!("denies the link, not what `{first}` leads to"))
                         .help("deny what the links lead to as well"),
                     );

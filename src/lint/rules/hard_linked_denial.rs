@@ -90,7 +90,7 @@ pub(super) fn report(
         paths.dedup();
         let (verb, pronoun) = if paths.len() == 1 { ("has", "it") } else { ("have", "them") };
         let mut finding = info
-            .finding(format!("{} {verb} other hard links, which are not {word}", list(&paths)))
+            .finding(format!("{} {verb} other hard links, which are not {word}", list(&paths))).about(&paths)
             .help(format!(
                 "replace {pronoun} by a copy: `cp -p F F.copy && mv F.copy F`; \
                  pnpm (`package-import-method=copy`) and uv (`UV_LINK_MODE=copy`) can copy instead of linking"

@@ -71,7 +71,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let [first, ..] = &missing[..] else { continue };
         let allowed: Vec<String> = missing.iter().map(|host| format!("allow \"{host}\"")).collect();
         findings.push(
-            INFO.finding(format!("what `{}` offers comes from {} too", rule.pattern.host, list(&missing)))
+            INFO.finding(format!("what `{}` offers comes from {} too", rule.pattern.host, list(&missing))).about(&missing)
                 .at(rule.span, format!("`{first}` is not allowed"))
                 .help("allow it, or nothing where only the index is read")
                 .fix("allow it", vec![add_after(context.sources, rule.span, &allowed)], false),

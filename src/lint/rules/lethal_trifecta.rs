@@ -110,7 +110,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let names: Vec<_> = secrets.iter().map(|(name, ..)| name.as_str()).collect();
     let to = host.unwrap_or_else(|| "any host".to_owned());
     findings.push(
-        INFO.finding(format!("{} can be read, and sent to {to}", list(&names)))
+        INFO.finding(format!("{} can be read, and sent to {to}", list(&names))).about(&names)
             .at(context.policy.in_profile(rule.unwrap_or(stated.span)), "the way out")
             .at(*span, *label)
             .help("deny the secret or close the network; what an agent reads from strangers can tell it to send one out"),

@@ -80,7 +80,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             [(first, searched), ..] if missing.len() > SINGLY => {
                 let names: Vec<_> = missing.iter().map(|(tool, _)| tool.name.as_str()).collect();
                 findings.push(
-                    INFO.finding(format!("{} are not installed", list(&names)))
+                    INFO.finding(format!("{} are not installed", list(&names))).about(&names)
                         .at(first.span, format!("the first of {} that are missing here", names.len()))
                         .help(format!(
                             "install them, correct their names, or move them to `optional-tools`; looked in {}",

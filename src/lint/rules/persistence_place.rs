@@ -116,7 +116,7 @@ fn check<'a>(context: &Context<'a>, findings: &mut Vec<Finding>) {
         let message = format!("what is written to {} runs later, outside the walls", list(&paths));
         let label = if *first == root.path() { (*what).to_owned() } else { format!("`{first}`: {what}") };
         findings.push(
-            INFO.finding(message)
+            INFO.finding(message).about(&paths)
                 .at(span, label)
                 .help("let the command write below the workspace; otherwise protect the place with a read-only root or a denial"),
         );

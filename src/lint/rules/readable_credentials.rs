@@ -118,7 +118,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             (help.unwrap_or_default(), "deny them", vec![add_after(context.sources, span, &denials)])
         };
         findings.push(
-            INFO.finding(format!("{} can be {verb}", list(&paths)))
+            INFO.finding(format!("{} can be {verb}", list(&paths))).about(&paths)
                 .at(span, format!("opens {}", first.what))
                 .help(format!("{help}; whoever reads them acts as the user"))
                 .fix(title, edits, false),

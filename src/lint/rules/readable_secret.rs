@@ -82,7 +82,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let open = open(context, root);
         let [first, ..] = &open[..] else { continue };
         let mut finding = INFO
-            .finding(format!("{} can be read", list(&open)))
+            .finding(format!("{} can be read", list(&open))).about(&open)
             .at(root.statement.span, "by its name a secret, and open")
             .help(format!("deny it: `deny {}`, or `use \"std/secrets\"`", quoted(first)));
         if let Some(edits) = denials(context, root, &open) {

@@ -137,7 +137,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             let [(_, other), ..] = &files[..] else { continue };
             let names: Vec<_> = files.iter().map(|(path, _)| path.as_str()).collect();
             findings.push(
-                INFO.finding(format!("{} can be written by another name", list(&names)))
+                INFO.finding(format!("{} can be written by another name", list(&names))).about(&names)
                     .at(root.statement.span, "read-only")
                     .at(span, format!("writable, and `{other}` is the same file"))
                     .help("replace it by a copy: `cp -p F F.copy && mv F.copy F`; pnpm (`package-import-method=copy`) and uv (`UV_LINK_MODE=copy`) can copy instead of linking"),

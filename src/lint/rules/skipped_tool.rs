@@ -75,7 +75,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for (span, (names, reason)) in skipped {
         let verb = if names.len() == 1 { "is" } else { "are" };
         findings.push(
-            INFO.finding(format!("{} {verb} not available here", list(&names)))
+            INFO.finding(format!("{} {verb} not available here", list(&names))).about(&names)
                 .at(span, reason.unwrap_or_else(|| "granted nothing".to_owned()))
                 .help("nothing need be done; name a tool under `tools` where the work cannot do without"),
         );

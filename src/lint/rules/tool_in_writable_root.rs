@@ -130,7 +130,7 @@ pub(super) fn report<'a>(
         names.dedup();
         let kind = if root.is_writable() { "writable" } else { "read-only" };
         let mut finding = info
-            .finding(format!("code of {} lies in the {kind} root `{}`", list(&names), root.path()))
+            .finding(format!("code of {} lies in the {kind} root `{}`", list(&names), root.path())).about(&names)
             .at(span, "holds code that is run");
         for Use { path, span, .. } in uses.iter().take(LABELS) {
             if let Some(span) = span {

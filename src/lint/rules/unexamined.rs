@@ -147,7 +147,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if messages.len() > 1 {
             message.push_str(&format!(", nor {} more", messages.len() - 1));
         }
-        let mut finding = INFO.finding(message);
+        let mut finding = INFO.finding(message).about(&messages);
         if let Some(span) = span {
             finding = finding.at(span, "rests on what cannot be examined");
         }

@@ -85,7 +85,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             ("remove the pattern", remove(context.sources, rule.span))
         };
         findings.push(
-            INFO.finding(format!("anybody can leave something at {}", list(&names)))
+            INFO.finding(format!("anybody can leave something at {}", list(&names))).about(&names)
                 .at(rule.span, format!("takes {what}"))
                 .help(format!(
                     "deny what takes something, as in `deny \"{first}\"`, or see that nothing secret can be read and allow this with the reason"
