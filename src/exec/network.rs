@@ -7,7 +7,7 @@ use crate::policy::{HostPattern, NetworkRule};
 use crate::resolve::parse_host;
 use crate::source::{Sources, Span};
 
-/// How many refusals are said; the log and the record have all of them.
+/// How many refusals are said; the record has more of them, and the log has all.
 const SAID: usize = 5;
 
 /// The hosts of a manifest and the ports of this machine, as the decision takes them.
@@ -78,11 +78,24 @@ pub fn files(sources: &str) -> [(&'static str, String); 3] {
 /// What is said in the end of connections that were refused: programs hide what they are told.
 pub fn notes(summary: &Summary) -> Vec<Note> {
     let mut notes: Vec<Note> = summary.refused.iter().take(SAID).map(note).collect();
-    if let Some(more) = summary.refused.len().checked_sub(SAID).filter(|more| *more > 0) {
-        let hosts = if more == 1 { "host was" } else { "hosts were" };
-        let message = format!("{more} more {hosts} refused");
-        let help = "`--report FILE` and `--network-log FILE` have all of them".to_owned();
-        notes.push(Note { message, help: Some(help) });
+    let hosts = summary.refused.len().saturating_sub(SAID);
+    if hosts > 0 {
+        let were = if hosts == 1 { "host was" } else { "hosts were" };
+        let (more, help) = match summary.more {
+            0 => (String::new(), "`--report FILE` and `--network-log FILE` have all of them"),
+            more => {
+                let requests = if more == 1 { "request" } else { "requests" };
+                (format!(", and {more} {requests} for others"), "only `--network-log FILE` has all of them")
+            }
+        };
+        let message = format!("{hosts} more {were} refused{more}");
+        notes.push(Note { message, help: Some(help.to_owned()) });
+    }
+    if summary.lost > 0 {
+        let lines = if summary.lost == 1 { "line" } else { "lines" };
+        let message = format!("the log of connections lacks {} {lines}: could not be written", summary.lost);
+        let help = "the disk of `--network-log FILE` may be full; what was refused is counted all the same";
+        notes.push(Note { message, help: Some(help.to_owned()) });
     }
     notes
 }
@@ -104,7 +117,12 @@ fn note(refused: &RefusedHost) -> Note {
             "on a connection to one host the command asked for another".to_owned()
         }
         ("unresolved", _) => "the name has no address that this machine can find".to_owned(),
-        ("unreachable" | "too-slow", _) => "nobody answers there".to_owned(),
+        ("unreachable", _) => "nobody answers there".to_owned(),
+        // What is no host yet was not asked anything.
+        ("too-slow", _) if refused.host == "?" => {
+            "the command did not complete its request in time".to_owned()
+        }
+        ("too-slow", _) => "nothing came for too long".to_owned(),
         _ => "`--network-log FILE` has a line for each request".to_owned(),
     };
     Note { message, help: Some(help) }
@@ -140,8 +158,9 @@ mod tests {
             line: Some(format!("allow \"{number}.example.com\"")),
             times: 2,
         };
-        let summary = Summary { connections: 0, refusals: 14, refused: (0..7).map(refused).collect() };
-        let notes = notes(&summary);
+        let refused = (0..7).map(refused).collect();
+        let mut summary = Summary { refusals: 14, refused, ..Summary::default() };
+        let notes = super::notes(&summary);
         assert_eq!(notes.len(), SAID + 1);
         assert_eq!(notes[0].message, "refused: `0.example.com:443` (not-allowed, 2 times)");
         assert_eq!(
@@ -149,5 +168,21 @@ mod tests {
             Some("`allow \"0.example.com\"` in `network only` would admit it")
         );
         assert_eq!(notes[5].message, "2 more hosts were refused");
+        summary.more = 900;
+        summary.lost = 3;
+        let notes = super::notes(&summary);
+        assert_eq!(notes[5].message, "2 more hosts were refused, and 900 requests for others");
+        assert_eq!(notes[5].help.as_deref(), Some("only `--network-log FILE` has all of them"));
+        assert_eq!(notes[6].message, "the log of connections lacks 3 lines: could not be written");
+    }
+
+    #[test]
+    fn what_was_too_slow_is_named_where_it_is_known() {
+        let help = |host: &str| {
+            let (host, reason) = (host.to_owned(), "too-slow".to_owned());
+            note(&RefusedHost { host, reason, line: None, times: 1 }).help.unwrap()
+        };
+        assert_eq!(help("?"), "the command did not complete its request in time");
+        assert_eq!(help("example.com:443"), "nothing came for too long");
     }
 }

@@ -2,9 +2,8 @@
 //! asks nobody, so that what a command puts into a name goes nowhere.
 
 use super::gate::Keeper;
-use super::{Gate, Reason, Refused, Via};
 use crate::plan::hosts::could_admit;
-use crate::policy::host::{Host, Target};
+use crate::policy::host::Host;
 use std::net::Ipv4Addr;
 
 /// The largest question that is read, in bytes: one without extensions has 12 + 255 + 4.
@@ -90,9 +89,7 @@ fn look_up(name: &str, keeper: &Keeper) -> Result<Option<Ipv4Addr>, Code> {
         return Ok(None);
     }
     if !could_admit(keeper.rules(), &host) {
-        let target = Target::new(host.clone(), crate::plan::hosts::DEFAULT_PORT);
-        let line = super::gate::allowance(&target);
-        keeper.refused(Via::Capture, &Refused { reason: Reason::NotAllowed, target: Some(target), line });
+        keeper.unnamed(host);
         return Err(Code::NameError);
     }
     keeper.names().address(name).map(Some).ok_or(Code::ServerFailure)

@@ -5,7 +5,7 @@ use super::dial::{self, Unanswered};
 use super::names::Names;
 use super::record::Record;
 use super::{Closed, Gate, Opened, Reason, Refused, Via};
-use crate::plan::hosts::{DEFAULT_PORT, admit};
+use crate::plan::hosts::{DEFAULT_PORT, admit, denial};
 use crate::policy::NetworkRule;
 use crate::policy::address::{Class, class};
 use crate::policy::host::{Host, Target};
@@ -24,7 +24,8 @@ pub struct Keeper {
 
 impl Keeper {
     pub fn new(rules: Vec<NetworkRule>, record: Record) -> Self {
-        Self { rules, names: Names::default(), record }
+        let names = Names::reserving(rules.iter().filter(|rule| rule.allow).map(|rule| &rule.pattern));
+        Self { rules, names, record }
     }
 
     pub fn rules(&self) -> &[NetworkRule] {
@@ -39,37 +40,61 @@ impl Keeper {
         &self.record
     }
 
-    /// Connects to a target that is admitted.
-    fn connect(&self, target: &Target) -> Result<Opened, Reason> {
-        admission(&self.rules, target)?;
+    /// Connects to a target that is admitted; where it is not, says why, and which line of the policy speaks of that.
+    fn connect(&self, target: &Target) -> Result<Opened, (Reason, Option<String>)> {
+        admission(&self.rules, target).map_err(|reason| (reason, line(&self.rules, target, reason)))?;
         let answered = if target.host.is_localhost() {
             // The one address and then the other, never both at once: two programs may be there.
             let at = |address: IpAddr| dial::any(&[address], target.port);
             at(Ipv4Addr::LOCALHOST.into()).or_else(|_| at(Ipv6Addr::LOCALHOST.into()))
         } else {
-            dial::any(&Self::addresses(target)?, target.port)
+            dial::any(&self.addresses(target)?, target.port)
         };
         answered.map_err(|error| match error {
-            Unanswered::Refused => Reason::Unreachable,
-            Unanswered::TooSlow => Reason::TooSlow,
+            Unanswered::Refused => (Reason::Unreachable, None),
+            Unanswered::TooSlow => (Reason::TooSlow, None),
         })
     }
 
     /// The addresses an admitted target may be reached at.
-    fn addresses(target: &Target) -> Result<Vec<IpAddr>, Reason> {
-        let (addresses, named) = match &target.host {
-            Host::Address(address) => (vec![*address], true),
-            Host::Name(name) => (resolve(name, target.port).map_err(|_| Reason::Unresolved)?, false),
-        };
-        let mut refused = Reason::Unresolved;
+    fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, (Reason, Option<String>)> {
+        match &target.host {
+            Host::Address(address) => self.kept(&[*address], true, target.port),
+            Host::Name(name) => {
+                let found = resolve(name, target.port).map_err(|_| (Reason::Unresolved, None))?;
+                self.kept(&found, false, target.port)
+            }
+        }
+    }
+
+    /// Those of some addresses that may be connected to; `named` says that the policy speaks of them, and not of a name that led to them.
+    fn kept(
+        &self,
+        addresses: &[IpAddr],
+        named: bool,
+        port: u16,
+    ) -> Result<Vec<IpAddr>, (Reason, Option<String>)> {
+        let mut refused = (Reason::Unresolved, None);
         let mut kept = Vec::new();
-        for address in addresses {
-            match judge(address, named) {
-                Ok(()) => kept.push(address),
-                Err(reason) => refused = reason,
+        for &address in addresses {
+            let there = Target::new(Host::address(address), port);
+            match (judge(address, named), denial(&self.rules, &there)) {
+                (Ok(()), None) => kept.push(address),
+                // The policy's own word is what its author can change.
+                (_, Some(rule)) => refused = (Reason::Denied, Some(denying(rule))),
+                (Err(reason), None) if refused.0 != Reason::Denied => refused = (reason, None),
+                (Err(_), None) => {}
             }
         }
         if kept.is_empty() { Err(refused) } else { Ok(kept) }
+    }
+
+    /// Puts on record that a name has no address inside, since no port of it could be admitted.
+    pub fn unnamed(&self, host: Host) {
+        let target = Target::new(host, DEFAULT_PORT);
+        let reason = admission(&self.rules, &target).err().unwrap_or(Reason::NotAllowed);
+        let line = line(&self.rules, &target, reason);
+        self.record.unnamed(&target.host, reason, line);
     }
 }
 
@@ -96,9 +121,13 @@ pub fn line(rules: &[NetworkRule], target: &Target, reason: Reason) -> Option<St
     match reason {
         Reason::NotAllowed => allowance(target),
         Reason::Address(Class::ThisMachine) if target.host.is_localhost() => allowance(target),
-        Reason::Denied => admit(rules, target).rule.map(|rule| format!("deny \"{}\"", rule.pattern)),
+        Reason::Denied => denial(rules, target).map(denying),
         _ => None,
     }
+}
+
+fn denying(rule: &NetworkRule) -> String {
+    format!("deny \"{}\"", rule.pattern)
 }
 
 /// The statement that allows a target and nothing else, where there can be one; port 443 goes without saying.
@@ -128,8 +157,7 @@ impl Gate for Keeper {
     }
 
     fn open(&self, via: Via, target: &Target) -> Result<Opened, Refused> {
-        self.connect(target).map_err(|reason| {
-            let line = line(&self.rules, target, reason);
+        self.connect(target).map_err(|(reason, line)| {
             let refused = Refused { reason, target: Some(target.clone()), line };
             self.record.refused(recorded(via, target), &refused);
             refused
@@ -207,6 +235,23 @@ mod tests {
                 "{own}"
             );
         }
+    }
+
+    #[test]
+    fn a_denied_address_is_denied_to_the_names_that_lead_there() {
+        let keeper = keeper(&[(true, "example.com"), (false, "93.184.216.7:*"), (false, "93.184.216.9:80")]);
+        let kept = |addresses: &[&str]| {
+            let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().unwrap()).collect();
+            keeper.kept(&addresses, false, 443)
+        };
+        let free: IpAddr = "93.184.216.9".parse().unwrap();
+        let denied = Err((Reason::Denied, Some("deny \"93.184.216.7:*\"".to_owned())));
+        assert_eq!(judge(free, false), Ok(()));
+        assert_eq!(kept(&["93.184.216.7", "93.184.216.9"]), Ok(vec![free]));
+        assert_eq!(kept(&["93.184.216.7"]), denied);
+        assert_eq!(kept(&["::ffff:93.184.216.7"]), denied);
+        assert_eq!(kept(&["93.184.216.7", "10.0.0.1"]), denied);
+        assert_eq!(kept(&["10.0.0.1"]), Err((Reason::Address(Class::Private), None)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Addresses that stand for names inside a sandbox: whoever connects to one asks for its name. They are of a range that no network routes
 //! (RFC 2544), and nothing is looked up to give one.
 
+use crate::policy::HostPattern;
 use crate::policy::host::{Host, Target};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,6 +23,22 @@ struct Table {
 }
 
 impl Names {
+    /// Has an address for each pattern that is one name, which names of other patterns cannot use up then.
+    pub fn reserving<'a>(patterns: impl Iterator<Item = &'a HostPattern>) -> Self {
+        let names = Self::default();
+        for pattern in patterns.filter(|pattern| !pattern.below) {
+            match Host::parse(&pattern.host) {
+                Ok(host) if host.is_localhost() => {}
+                // A policy of more names than there are addresses is served as far as they go.
+                Ok(Host::Name(name)) => {
+                    names.address(&name);
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
     /// The address of a name, the same each time; `None` where there are too many.
     pub fn address(&self, name: &str) -> Option<Ipv4Addr> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,5 +93,24 @@ mod tests {
         assert!(Names::holds(last));
         assert_eq!(names.address("one too many"), None);
         assert_eq!(names.address("example.com"), Some(first));
+    }
+
+    #[test]
+    fn a_name_that_is_listed_has_its_address_whatever_was_asked_before() {
+        let pattern = |below, host: &str| HostPattern { below, host: host.into(), port: Some(443) };
+        let patterns = [
+            pattern(true, "example.com"),
+            pattern(false, "10.0.0.1"),
+            pattern(false, "localhost"),
+            pattern(false, "late.com"),
+        ];
+        let names = Names::reserving(patterns.iter());
+        let late = Ipv4Addr::from(FIRST);
+        assert_eq!(names.name(late).as_deref(), Some("late.com"));
+        for number in 1..MOST {
+            assert!(names.address(&format!("{number}.example.com")).is_some());
+        }
+        assert_eq!(names.address("more.example.com"), None);
+        assert_eq!(names.address("late.com"), Some(late));
     }
 }

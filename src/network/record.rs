@@ -1,27 +1,39 @@
 //! What is kept of a run's connections: a line of JSON each for a log, and in the end what was refused. Neither holds a path, a header or
 //! anything that was sent.
 
-use super::{Closed, Refused, Via};
+use super::{Closed, Reason, Refused, Via};
+use crate::policy::host::Host;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// How many refusals are told apart in the end. A command that asks for more names has all of them in the log.
+/// How many refusals are told apart in the end. The log has all of them.
 const MOST: usize = 100;
+/// How many names without an address have one line each in the log; of more, every question has one.
+const NAMES: usize = 1 << 16;
 
 /// The record of one run.
 #[derive(Debug)]
 pub struct Record {
-    log: Option<File>,
+    log: Option<Mutex<Log>>,
     /// Tells the lines of one run from those of another in the same log.
     run: String,
     number: AtomicU64,
+    /// Lines that could not be written.
+    lost: AtomicU64,
     summary: Mutex<Counts>,
+}
+
+#[derive(Debug)]
+struct Log {
+    file: File,
+    /// Whether the last line was written in part.
+    torn: bool,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +41,22 @@ struct Counts {
     connections: u64,
     refusals: u64,
     refused: HashMap<(String, &'static str), (Option<String>, u64)>,
+    /// Refusals that are not among these.
+    more: u64,
+    /// The names that were asked for and have no address.
+    unnamed: HashSet<String>,
+}
+
+impl Counts {
+    fn refused(&mut self, host: String, reason: &'static str, line: Option<&str>) {
+        self.refusals += 1;
+        let key = (host, reason);
+        if self.refused.len() < MOST || self.refused.contains_key(&key) {
+            self.refused.entry(key).or_insert_with(|| (line.map(str::to_owned), 0)).1 += 1;
+        } else {
+            self.more += 1;
+        }
+    }
 }
 
 /// What is known in the end.
@@ -39,15 +67,21 @@ pub struct Summary {
     pub connections: u64,
     /// Requests that were refused, also those that are not among `refused`.
     pub refusals: u64,
-    /// Each host and reason once, by host.
+    /// Each host and reason once, by host; the first 100 of them.
     pub refused: Vec<RefusedHost>,
+    /// Requests that were refused for hosts or reasons that are not among `refused`. Only the log tells them apart.
+    #[serde(default)]
+    pub more: u64,
+    /// Lines that the log lacks, since they could not be written.
+    #[serde(default)]
+    pub lost: u64,
 }
 
 /// A host that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RefusedHost {
-    /// `host:port`; `?` where what was asked for is none.
+    /// `host:port`; a host alone where only its address was asked for; `?` where what was asked for is none.
     pub host: String,
     pub reason: String,
     /// The statement that would admit it, or the one that denies it.
@@ -86,7 +120,8 @@ struct Line<'a> {
 impl Record {
     /// `log` must have been opened to append: each line is written at once.
     pub fn new(log: Option<File>, run: String) -> Self {
-        Self { log, run, number: AtomicU64::new(0), summary: Mutex::default() }
+        let log = log.map(|file| Mutex::new(Log { file, torn: false }));
+        Self { log, run, number: AtomicU64::new(0), lost: AtomicU64::new(0), summary: Mutex::default() }
     }
 
     pub fn refused(&self, via: Via, refused: &Refused) {
@@ -101,11 +136,29 @@ impl Record {
         });
         let host = refused.target.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
         let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.refusals += 1;
-        let key = (host, refused.reason.name());
-        if counts.refused.len() < MOST || counts.refused.contains_key(&key) {
-            counts.refused.entry(key).or_insert_with(|| (refused.line.clone(), 0)).1 += 1;
+        counts.refused(host, refused.reason.name(), refused.line.as_deref());
+    }
+
+    /// A name that was asked for and has no address: once for each, since a program asks again, and for more than one kind.
+    pub fn unnamed(&self, host: &Host, reason: Reason, line: Option<String>) {
+        let host = host.to_string();
+        let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.unnamed.contains(&host) {
+            return;
         }
+        if counts.unnamed.len() < NAMES {
+            counts.unnamed.insert(host.clone());
+        }
+        counts.refused(host.clone(), reason.name(), line.as_deref());
+        drop(counts);
+        self.write(&Line {
+            ev: "dns-deny",
+            via: Via::Capture.name(),
+            host: Some(host),
+            why: Some(reason.name()),
+            line: line.as_deref(),
+            ..self.line()
+        });
     }
 
     pub fn closed(&self, closed: &Closed) {
@@ -115,7 +168,7 @@ impl Record {
             host: Some(closed.target.host.to_string()),
             port: Some(closed.target.port),
             ip: Some(closed.address.to_string()),
-            why: closed.why.map(super::Reason::name),
+            why: closed.why.map(Reason::name),
             sni: closed.sni.as_deref(),
             up: Some(closed.up),
             down: Some(closed.down),
@@ -125,11 +178,7 @@ impl Record {
         let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         counts.connections += 1;
         if let Some(why) = closed.why {
-            counts.refusals += 1;
-            let key = (closed.target.to_string(), why.name());
-            if counts.refused.len() < MOST || counts.refused.contains_key(&key) {
-                counts.refused.entry(key).or_default().1 += 1;
-            }
+            counts.refused(closed.target.to_string(), why.name(), None);
         }
     }
 
@@ -146,7 +195,13 @@ impl Record {
             })
             .collect();
         refused.sort_by(|a, b| (&a.host, &a.reason).cmp(&(&b.host, &b.reason)));
-        Summary { connections: counts.connections, refusals: counts.refusals, refused }
+        Summary {
+            connections: counts.connections,
+            refusals: counts.refusals,
+            refused,
+            more: counts.more,
+            lost: self.lost.load(Ordering::Relaxed),
+        }
     }
 
     fn line(&self) -> Line<'_> {
@@ -169,18 +224,39 @@ impl Record {
     }
 
     fn write(&self, line: &Line<'_>) {
-        let Some(mut log) = self.log.as_ref() else { return };
-        if let Ok(mut bytes) = serde_json::to_vec(line) {
-            bytes.push(b'\n');
-            // A full disk must not end a connection; the summary counts all the same.
-            let _ = log.write_all(&bytes);
+        let Some(log) = &self.log else { return };
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let Log { file, torn } = &mut *log;
+        let written =
+            serde_json::to_vec(line).map_err(Into::into).and_then(|bytes| append(file, torn, &bytes));
+        if written.is_err() {
+            // A full disk must not end a connection; the summary counts all the same, and says that the log does not.
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
+/// Adds a line, on a line of its own also where the one before is `torn`, which is what this one is where only a part of it could be written.
+fn append(log: &mut impl Write, torn: &mut bool, line: &[u8]) -> io::Result<()> {
+    let before: &[u8] = if *torn { b"\n" } else { b"" };
+    let bytes = [before, line, b"\n"].concat();
+    let mut written = 0;
+    while written < bytes.len() {
+        match log.write(bytes.get(written..).unwrap_or_default()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(length) => {
+                written += length;
+                *torn = written < bytes.len() && written != before.len();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
     use super::*;
     use crate::policy::host::Target;
     use std::time::Duration;
@@ -222,6 +298,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_without_an_address_has_one_line_and_no_port() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let record = Record::new(Some(File::create(&path).unwrap()), "7".into());
+        for _ in 0..3 {
+            record.unnamed(&Host::parse("evil.com").unwrap(), Reason::NotAllowed, None);
+        }
+        let text = std::fs::read_to_string(path).unwrap();
+        let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
+        assert_eq!((&line["ev"], &line["host"]), (&"dns-deny".into(), &"evil.com".into()));
+        assert!(line.get("port").is_none(), "{text}");
+    }
+
+    #[test]
     fn there_is_an_end_to_what_is_told_apart() {
         let record = Record::new(None, String::new());
         for number in 0..1000 {
@@ -231,6 +321,50 @@ mod tests {
                 &Refused { reason: Reason::NotAllowed, target: Some(target), line: None },
             );
         }
-        assert_eq!((record.summary().refusals, record.summary().refused.len()), (1000, MOST));
+        let summary = record.summary();
+        assert_eq!((summary.refusals, summary.refused.len(), summary.more), (1000, MOST, 900));
+    }
+
+    /// A disk with room for so many bytes.
+    struct Disk(Vec<u8>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let length = bytes.len().min(self.1.saturating_sub(self.0.len()));
+            self.0.extend(&bytes[..length]);
+            if length == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(length) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_torn_line_spoils_no_other() {
+        for room in 0..=10 {
+            let mut disk = Disk(Vec::new(), 4 + room);
+            let mut torn = false;
+            append(&mut disk, &mut torn, b"one").unwrap();
+            assert_eq!(append(&mut disk, &mut torn, b"two").is_err(), room < 4, "{room}");
+            let _ = append(&mut disk, &mut torn, b"three");
+            disk.1 = 100;
+            append(&mut disk, &mut torn, b"four").unwrap();
+            let text = String::from_utf8(disk.0).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!((lines[0], lines[lines.len() - 1]), ("one", "four"), "{room}: {text:?}");
+            assert!(!text.contains("\n\n"), "{room}: {text:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn lines_that_a_full_disk_has_no_room_for_are_counted() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let record = Record::new(Some(full), String::new());
+        for _ in 0..3 {
+            record.refused(Via::Http, &Refused::unread(Reason::BadHost));
+        }
+        assert_eq!((record.summary().lost, record.summary().refusals), (3, 3));
     }
 }

@@ -61,6 +61,12 @@ pub(super) fn one_way(held: &[u8], from: &TcpStream, to: &TcpStream) -> u64 {
         Ok(()) => pump(from, to, &mut count),
         Err(_) => Over::Unwritten,
     };
+    end(over, to);
+    count
+}
+
+/// Has a receiver know how its direction ended, and sees to it that the other one ends where it cannot go on.
+pub(super) fn end(over: Over, to: &TcpStream) {
     // A peer that is gone already need not be told.
     let _ = match over {
         Over::Ended => to.shutdown(Shutdown::Write),
@@ -71,7 +77,6 @@ pub(super) fn one_way(held: &[u8], from: &TcpStream, to: &TcpStream) -> u64 {
         // What the receiver had still to say is read first.
         Over::Unwritten => to.shutdown(Shutdown::Read),
     };
-    count
 }
 
 /// Has a connection end with a reset once it is closed: what was sent on it was not all.

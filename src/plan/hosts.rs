@@ -38,6 +38,11 @@ pub fn admit<'a>(rules: &'a [NetworkRule], target: &Target) -> HostDecision<'a> 
     }
 }
 
+/// The rule that denies a target. It holds for an address also where a name leads to it, which no allowance of an address does.
+pub fn denial<'a>(rules: &'a [NetworkRule], target: &Target) -> Option<&'a NetworkRule> {
+    admit(rules, target).rule.filter(|rule| !rule.allow)
+}
+
 /// Whether there is a port at which a host would be admitted: only such a name needs an address.
 pub fn could_admit(rules: &[NetworkRule], host: &Host) -> bool {
     rules.iter().filter(|rule| rule.allow).any(|rule| match rule.pattern.port {

@@ -169,6 +169,18 @@ pub const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "a denied address is denied to every name that leads there",
+        run: |world| {
+            world.compiled("only { allow \"good.com\"; allow \"mixed.com\"; deny \"93.184.216.34:*\" }");
+            assert_eq!(world.answer(&["connect", "good.com", "443", "hi"]), "failed: 403 denied");
+            let ran = world.ask(&["capture", "good.com", "443", "hi"]);
+            assert!(ran.out.starts_with("failed"), "{ran:?}");
+            assert!(ran.err.contains("`deny \"93.184.216.34:*\"` in `network only` denies it"), "{ran:?}");
+            assert!(!world.seen.lines().iter().any(|line| line.starts_with("tcp")));
+            assert_eq!(world.answer(&["connect", "mixed.com", "443", "hi"]), "hi<end>");
+        },
+    },
+    Scenario {
         name: "TLS with another name than the admitted one goes nowhere",
         run: |world| {
             world.compiled("only { allow \"good.com\" }");

@@ -46,8 +46,8 @@ fn answered(message: &[u8]) -> (u8, Vec<Vec<u8>>) {
 #[test]
 fn what_could_be_admitted_has_an_address_and_nothing_else_exists() {
     let address = vec![vec![198, 18, 0, 1]];
-    assert_eq!(answered(&asked(&[b"Example", b"COM"], A)), (0, address.clone()));
-    assert_eq!(answered(&asked(&[b"files", b"pypi", b"org"], A)), (0, address));
+    assert_eq!(answered(&asked(&[b"Example", b"COM"], A)), (0, address));
+    assert_eq!(answered(&asked(&[b"files", b"pypi", b"org"], A)), (0, vec![vec![198, 18, 0, 2]]));
     assert_eq!(answered(&asked(&[b"example", b"com"], AAAA)), (0, vec![]));
     assert_eq!(answered(&asked(&[b"example", b"com"], 65)), (0, vec![]));
     assert_eq!(answered(&asked(&[b"localhost"], A)), (0, vec![vec![127, 0, 0, 1]]));
@@ -63,6 +63,32 @@ fn what_could_be_admitted_has_an_address_and_nothing_else_exists() {
     ] {
         assert_eq!(answered(&asked(labels, A)), (3, vec![]), "{labels:?}");
     }
+}
+
+#[test]
+fn a_name_that_is_refused_is_told_once_and_without_a_port() {
+    let keeper = keeper();
+    for kind in [A, AAAA, A] {
+        answer(&asked(&[b"evil", b"com"], kind), &keeper).unwrap();
+    }
+    answer(&asked(&[b"Uploads", b"pypi", b"org"], A), &keeper).unwrap();
+    answer(&asked(&[b"example", b"com"], A), &keeper).unwrap();
+    let summary = keeper.record().summary();
+    assert_eq!(summary.refusals, 2);
+    let told: Vec<_> = summary
+        .refused
+        .iter()
+        .map(|refused| {
+            (refused.host.as_str(), refused.reason.as_str(), refused.line.as_deref(), refused.times)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("evil.com", "not-allowed", Some("allow \"evil.com\""), 1),
+            ("uploads.pypi.org", "denied", Some("deny \"uploads.pypi.org:*\""), 1)
+        ]
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ pub(super) mod body;
 pub(super) mod exchange;
 pub(super) mod head;
 mod rebuild;
+mod response;
 
 use super::connection::Conversation;
 use super::incoming::Incoming;

@@ -92,7 +92,7 @@ fn a_body_waits_until_it_is_wanted() {
         assert_eq!(hear(&mut server, 5), b"hello");
         server.write_all(b"HTTP/1.1 204 No\r\n\r\n").unwrap();
         server.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(stage.end().0, "HTTP/1.1 204 No\r\n\r\n");
+        assert_eq!(stage.end().0, "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n");
         assert_eq!(hear_all(&mut server), b"");
     }
 }
@@ -110,7 +110,7 @@ fn chunks_pass_as_they_come() {
         assert_eq!(hear(&mut server, CHUNKED.len()), CHUNKED);
         server.write_all(b"HTTP/1.1 204 No\r\n\r\n").unwrap();
         server.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(stage.end().0, "HTTP/1.1 204 No\r\n\r\n");
+        assert_eq!(stage.end().0, "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n");
         assert_eq!(hear_all(&mut server), b"");
     }
 }

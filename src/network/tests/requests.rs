@@ -211,9 +211,9 @@ fn what_is_sent_is_made_anew() {
         server.write_all(b"HTTP/1.1 204 No\r\n\r\n").unwrap();
         server.shutdown(Shutdown::Write).unwrap();
         let (heard, _, record) = stage.end();
-        assert_eq!(heard, "HTTP/1.1 204 No\r\n\r\n");
+        assert_eq!(heard, "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n");
         assert_eq!(hear_all(&mut server), b"", "{door:?}: nothing of a second request");
         let closed = &record.closed[0];
-        assert_eq!((closed.up, closed.down, closed.why), (expected.len() as u64, 19, None));
+        assert_eq!((closed.up, closed.down, closed.why), (expected.len() as u64, 38, None));
     }
 }

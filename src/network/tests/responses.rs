@@ -90,7 +90,7 @@ fn an_early_answer_reaches_a_client_that_still_sends() {
     server.write_all(b"HTTP/1.1 413 Too Large\r\n\r\n").unwrap();
     server.shutdown(Shutdown::Write).unwrap();
     stage.say([b'x'; 1000]);
-    assert_eq!(hear_all(&mut stage.client), b"HTTP/1.1 413 Too Large\r\n\r\n");
+    assert_eq!(hear_all(&mut stage.client), b"HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\n");
     drop(server);
     stage.say(vec![b'x'; 1_000_000]);
     assert_eq!(stage.end().2.closed[0].why, None);
@@ -107,5 +107,36 @@ fn a_client_that_goes_takes_the_request_with_it() {
         assert_eq!(hear_all(&mut server), b"");
         stage.worker.join().unwrap();
         assert_eq!(stage.gate.record.lock().unwrap().closed.len(), 1);
+    }
+}
+
+#[test]
+fn a_response_ends_the_connection_although_the_server_does_not() {
+    for (method, body, more) in [
+        ("GET", "Content-Length: 2\r\n\r\n", "hi"),
+        ("GET", "Transfer-Encoding: chunked\r\n\r\n", "2;x=y\r\nhi\r\n0\r\nA: b\r\n\r\n"),
+        ("GET", "Content-Length: 0\r\n\r\n", ""),
+        ("HEAD", "Content-Length: 2\r\n\r\n", ""),
+    ] {
+        for door in [None, Some(Door::Connect), Some(Door::Socks), Some(Door::Capture)] {
+            let mut stage = match door {
+                None => Stage::asking(format!("{method} http://ok.com/ HTTP/1.1\r\n\r\n")),
+                Some(door) => {
+                    let mut stage = Stage::tunnel(door, "ok.com:80");
+                    stage.say(format!("{method} / HTTP/1.1\r\nHost: ok.com\r\n\r\n"));
+                    stage
+                }
+            };
+            let mut server = stage.server();
+            hear_head(&mut server);
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: Keep-Alive\r\n{body}");
+            server.write_all(format!("{head}{more}HTTP/1.1 200 not asked for").as_bytes()).unwrap();
+            let heard = String::from_utf8(hear_all(&mut stage.client)).unwrap();
+            let body = body.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+            assert_eq!(heard, format!("HTTP/1.1 200 OK\r\n{body}{more}"));
+            assert_eq!(hear_all(&mut server), b"");
+            let closed = stage.end().2.closed.remove(0);
+            assert_eq!((closed.why, closed.down), (None, heard.len() as u64));
+        }
     }
 }
