@@ -164,6 +164,10 @@ pub const SCENARIOS: &[Scenario] = &[
             symlink("rw", world.place.base.join("also-rw")).unwrap();
             for path in ["rw/f.txt", "rw/new.json", "rw/vendor/lib/v.txt", "also-rw/f.txt", "rw/.git/new"] {
                 let path = world.place.base.join(path);
+                if path.exists() {
+                    // What is no record is left alone wherever it stands.
+                    fs::write(&path, "{\"schema\": 1, \"palisade\": \"0.1.0\"}").unwrap();
+                }
                 let before = fs::read(&path).ok();
                 let output = world.palisade(&["--report", path.as_str(), "-c", "echo ran"]).output().unwrap();
                 assert_eq!(output.status.code(), Some(125), "{}", show(&output));
