@@ -72,7 +72,9 @@ pub fn profile_text(text: &str) {
         let beyond_grammar =
             ["repeated-statement", "hidden-character", "edition", "limit-amount", "unknown-word"];
         for finding in &before.findings {
-            assert!(beyond_grammar.contains(&finding.rule), "{finding:?}");
+            // A name is a string to the grammar; that nothing in it is filled in is told later.
+            let in_name = finding.message.ends_with("has no meaning in a name");
+            assert!(in_name || beyond_grammar.contains(&finding.rule), "{finding:?}");
         }
     }
 
