@@ -208,3 +208,13 @@ fn a_crowd_has_findings() {
     );
     assert!(names("unguard \"$workspace/policies/p7.palisade\" because \"x\"").contains("writable-policy"));
 }
+
+#[test]
+fn a_comment_behind_a_lone_semicolon_has_its_line_for_itself() {
+    for comment in ["; # a", "; # palisade: allow(broad-root) b", ";# c\n# d"] {
+        laws::profile_text(&format!(
+            "edition 1\nprofile \"p\" {{\n  root \"$workspace\" read-write\n  {comment}\n}}\n"
+        ));
+    }
+    laws::profile_text("edition 1\nfragment \"a$b\" {\n}\n");
+}

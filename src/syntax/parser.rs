@@ -117,8 +117,12 @@ impl<'a> Parser<'a> {
                 let text = body.trim_end().to_owned();
                 comments.push(Comment { span: self.span(piece), text, lead, own_line: fresh_line });
             }
-            // A `;` ends a statement, not its line.
-            fresh_line = piece.kind == PieceKind::EndOfLine && text != ";";
+            fresh_line = match piece.kind {
+                PieceKind::EndOfLine => true,
+                // Where nothing stands before it, it ends nothing.
+                PieceKind::Semicolon => fresh_line,
+                _ => false,
+            };
         }
         comments
     }
