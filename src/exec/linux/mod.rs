@@ -8,6 +8,7 @@ mod confine;
 mod doors;
 mod gateway;
 mod init;
+mod journal;
 mod kernel;
 pub mod layout;
 mod link;
@@ -86,7 +87,7 @@ pub fn run(
     let passed = PASSED_ON.into_iter().filter(|signal| !is_ignored(*signal));
     let signals = Signals::block(&passed.chain(own).collect::<Vec<_>>())
         .map_err(Refusal::system("cannot block signals"))?;
-    if let Some((state, root)) = placeholders::state_in_root(manifest) {
+    if let Some((state, root)) = journal::state_in_root(manifest) {
         return Err(Refusal::StateInRoot { state, root });
     }
     placeholders::clean_up_after_others();

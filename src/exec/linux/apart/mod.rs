@@ -10,7 +10,7 @@ use super::kernel::{self, Advice};
 use super::layout::{Bound, Layout, Mount, Step};
 use super::report::{Failure, Stage, Staged};
 use super::watch::Watch;
-use super::{confine, pid_max, placeholders};
+use super::{confine, journal, pid_max, placeholders};
 use crate::manifest::{Limits, Network};
 use crate::sys::exit_now;
 use crate::sys::linux::{
@@ -272,7 +272,7 @@ impl Apart {
     /// # Errors
     /// The directory, if any is named, and why nothing can be written there.
     pub fn state(&self) -> Result<PathBuf, (Option<PathBuf>, String)> {
-        placeholders::try_journal().map_err(|(place, error)| (place, kernel::code(&error)))
+        journal::try_out().map_err(|(place, error)| (place, kernel::code(&error)))
     }
 
     /// The child's side of a user namespace: this user, mapped.
