@@ -133,7 +133,12 @@ mod tests {
     #[test]
     fn it_serves_until_the_leash_is_let_go_and_then_tells() {
         let span = Span::new(Sources::new().add("x", None, ""), 0..0);
-        let rule = NetworkRule { allow: true, pattern: parse_host("example.com", true).unwrap(), span };
+        let rule = NetworkRule {
+            allow: true,
+            pattern: parse_host("example.com", true).unwrap(),
+            requests: None,
+            span,
+        };
         let orders = Orders { rules: vec![rule], log: None, run: String::new() };
         let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = proxy.local_addr().unwrap();

@@ -20,13 +20,13 @@ pub fn rules(manifest: &Manifest) -> Result<Vec<NetworkRule>, Refusal> {
     let rule = |rule: &crate::manifest::HostRule| {
         let pattern = parse_host(&rule.host, rule.allow)
             .map_err(|error| Refusal::Manifest(format!("`{}`: {}", rule.host, error.message)))?;
-        Ok(NetworkRule { allow: rule.allow, pattern, span })
+        Ok(NetworkRule { allow: rule.allow, pattern, requests: None, span })
     };
     let port = |port: &u16| {
         if *port == 0 {
             return Err(Refusal::Manifest("`0` is not a port of `localhost`".to_owned()));
         }
-        Ok(NetworkRule { allow: true, pattern: HostPattern::localhost(*port), span })
+        Ok(NetworkRule { allow: true, pattern: HostPattern::localhost(*port), requests: None, span })
     };
     manifest.hosts.iter().map(rule).chain(manifest.localhost.iter().map(port)).collect()
 }

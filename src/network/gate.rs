@@ -207,6 +207,7 @@ mod tests {
         let rule = |(allow, text): &(bool, &str)| NetworkRule {
             allow: *allow,
             pattern: parse_host(text, *allow).unwrap(),
+            requests: None,
             span,
         };
         Keeper::new(rules.iter().map(rule).collect(), Record::new(None, String::new()))
@@ -275,7 +276,7 @@ mod tests {
         let port = v4.local_addr().unwrap().port();
         let mut rules = keeper(&[(true, "example.com")]).rules;
         let span = rules[0].span;
-        rules.push(NetworkRule { allow: true, pattern: HostPattern::localhost(port), span });
+        rules.push(NetworkRule { allow: true, pattern: HostPattern::localhost(port), requests: None, span });
         let open = Keeper::new(rules.clone(), Record::new(None, String::new()));
         for name in ["localhost", "db.localhost", "127.0.0.1", "[::1]"] {
             let target = Target::parse(&format!("{name}:{port}"), None).unwrap();
@@ -290,7 +291,12 @@ mod tests {
         }
         drop(v4);
         assert_eq!(refusal(&open, &format!("localhost:{port}")).0, Reason::Unreachable);
-        rules.push(NetworkRule { allow: false, pattern: parse_host("*:*", false).unwrap(), span });
+        rules.push(NetworkRule {
+            allow: false,
+            pattern: parse_host("*:*", false).unwrap(),
+            requests: None,
+            span,
+        });
         let shut = Keeper::new(rules, Record::new(None, String::new()));
         assert_eq!(refusal(&shut, &format!("127.0.0.1:{port}")).0, Reason::Denied);
     }

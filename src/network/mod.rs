@@ -10,6 +10,7 @@ pub mod gate;
 mod hello;
 mod http;
 mod incoming;
+pub mod inspect;
 pub mod listen;
 mod names;
 mod opening;

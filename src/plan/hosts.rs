@@ -1,6 +1,7 @@
 //! The one decision about hosts, as [`super::decide`] is about paths.
 
 use crate::policy::host::{Host, Target};
+use crate::policy::requests::Requests;
 use crate::policy::{HostPattern, Network, NetworkRule};
 
 /// An answer and the statement it rests on.
@@ -43,6 +44,24 @@ pub fn denial<'a>(rules: &'a [NetworkRule], target: &Target) -> Option<&'a Netwo
     admit(rules, target).rule.filter(|rule| !rule.allow)
 }
 
+/// What may be asked of a target whose connections are read; empty where none of them is. An allowance of more names than this one, or of
+/// everything at it, opens nothing then: what is said of a host by its name is said to limit it.
+pub fn limits<'a>(rules: &'a [NetworkRule], target: &Target) -> Vec<(&'a Requests, &'a NetworkRule)> {
+    let speaks = |rule: &&NetworkRule| rule.allow && matches(&rule.pattern, target);
+    rules.iter().filter(speaks).filter_map(|rule| Some((rule.requests.as_ref()?, rule))).collect()
+}
+
+/// Whether one request may be sent to a target. `path` is what stands before the `?`, as it was sent.
+pub fn may_ask<'a>(rules: &'a [NetworkRule], target: &Target, method: &str, path: &str) -> HostDecision<'a> {
+    let admitted = admit(rules, target);
+    let limits = limits(rules, target);
+    if !admitted.allowed || limits.is_empty() {
+        return admitted;
+    }
+    let rule = limits.into_iter().find(|(requests, _)| requests.hold(method, path)).map(|(_, rule)| rule);
+    HostDecision { allowed: rule.is_some(), rule }
+}
+
 /// Whether there is a port at which a host would be admitted: only such a name needs an address.
 pub fn could_admit(rules: &[NetworkRule], host: &Host) -> bool {
     rules.iter().filter(|rule| rule.allow).any(|rule| match rule.pattern.port {
@@ -82,7 +101,7 @@ mod tests {
 
     fn rule(allow: bool, below: bool, host: &str, port: Option<u16>) -> NetworkRule {
         let span = Span::new(Sources::new().add("x", None, ""), 0..0);
-        NetworkRule { allow, pattern: HostPattern { below, host: host.into(), port }, span }
+        NetworkRule { allow, pattern: HostPattern { below, host: host.into(), port }, requests: None, span }
     }
 
     #[test]
@@ -155,6 +174,33 @@ mod tests {
         let could = |name: &str| could_admit(&rules, &Host::parse(name).unwrap());
         assert!(could("a.com") && could("x.b.com") && could("half.b.com"));
         assert!(!could("b.com") && !could("shut.b.com") && !could("c.com"));
+    }
+
+    #[test]
+    fn what_is_said_of_one_host_limits_it() {
+        let only = |host: &str, methods: &[&str]| {
+            let methods = methods.iter().map(|&method| method.to_owned()).collect();
+            NetworkRule {
+                requests: Some(Requests { methods, paths: Vec::new() }),
+                ..rule(true, false, host, Some(443))
+            }
+        };
+        let rules = [
+            rule(true, true, "example.com", None),
+            rule(true, false, "api.example.com", Some(443)),
+            only("api.example.com", &["GET"]),
+            only("api.example.com", &["HEAD"]),
+            only("shut.example.com", &[]),
+            rule(false, false, "shut.example.com", None),
+        ];
+        let ask = |host: &str, method: &str| {
+            may_ask(&rules, &Target::parse(host, Some(443)).unwrap(), method, "/").allowed
+        };
+        assert!(ask("api.example.com", "GET") && ask("api.example.com", "HEAD"));
+        assert!(!ask("api.example.com", "POST"));
+        assert!(ask("api.example.com:8443", "POST"), "another port is another thing");
+        assert!(ask("www.example.com", "POST") && !ask("example.com", "GET"));
+        assert!(!ask("shut.example.com", "GET"));
     }
 
     #[test]

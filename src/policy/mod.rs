@@ -5,11 +5,13 @@
 pub mod address;
 pub mod host;
 pub mod needs;
+pub mod requests;
 
 use crate::source::{FileId, Span, Spanned};
 use crate::syntax::ast;
 pub use ast::{Access, Ipc, LimitKind, System, Unit as LimitUnit};
 use camino::Utf8PathBuf;
+use requests::Requests;
 use std::collections::BTreeMap;
 
 /// A path as the profile means it: absolute, variables filled in, but not yet looked up on any machine. It may hold `..` and symlinks.
@@ -62,6 +64,8 @@ pub struct NetworkRule {
     pub allow: bool,
     /// Of `localhost PORT`, [`HostPattern::localhost`].
     pub pattern: HostPattern,
+    /// Where connections to the host are opened and read: what may be asked there. Only of an `allow` of one name.
+    pub requests: Option<Requests>,
     pub span: Span,
 }
 
@@ -123,6 +127,15 @@ pub struct EnvEntry {
     pub name: String,
     /// `None` passes the caller's value on.
     pub value: Option<String>,
+    pub span: Span,
+}
+
+/// `mask NAME for "host" …`: the command sees something like the value, and only these hosts the value itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask {
+    pub name: String,
+    /// Single names, each with its port.
+    pub hosts: Vec<Spanned<HostPattern>>,
     pub span: Span,
 }
 
@@ -220,6 +233,7 @@ pub struct Policy {
     pub groups: Vec<Group>,
     pub repeated: Vec<Repeated>,
     pub env: Vec<EnvEntry>,
+    pub masks: Vec<Mask>,
     pub limits: BTreeMap<LimitKind, Spanned<u64>>,
     pub working_directory: Option<PolicyPath>,
     pub seatbelt: Vec<Seatbelt>,

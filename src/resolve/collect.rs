@@ -97,6 +97,7 @@ fn empty(gathered: &Gathered, options: &Options) -> Policy {
         groups: Vec::new(),
         repeated: Vec::new(),
         env: Vec::new(),
+        masks: Vec::new(),
         limits: BTreeMap::new(),
         working_directory: None,
         seatbelt: Vec::new(),

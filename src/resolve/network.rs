@@ -22,6 +22,7 @@ impl Collector<'_> {
                     rules.extend(pattern.map(|pattern| NetworkRule {
                         allow: true,
                         pattern,
+                        requests: None,
                         span: item.span,
                     }));
                     continue;
@@ -29,7 +30,7 @@ impl Collector<'_> {
             };
             let Some(text) = self.expander.text(written) else { continue };
             match hosts::parse(&text, allow) {
-                Ok(pattern) => rules.push(NetworkRule { allow, pattern, span: item.span }),
+                Ok(pattern) => rules.push(NetworkRule { allow, pattern, requests: None, span: item.span }),
                 Err(error) => {
                     let span = written.span;
                     let finding = Finding::new("host", Severity::Error, error.message)

@@ -86,7 +86,7 @@ mod tests {
         let span = case.line("allow \"example.com:*\"");
         let pattern = HostPattern { below: false, host: "example.com".into(), port: None };
         case.policy.network =
-            Some(Spanned::new(Network::Only(vec![NetworkRule { allow: true, pattern, span }]), span));
+            Some(Spanned::new(Network::Only(vec![NetworkRule { allow: true, pattern, requests: None, span }]), span));
         let fix = case.findings("any-port")[0].fix.clone().unwrap();
         case.with(|context| assert_eq!(context.sources.text(fix.edits[0].span), ":*"));
     }

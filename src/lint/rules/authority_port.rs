@@ -115,7 +115,7 @@ mod tests {
         ] {
             let mut case = Case::in_workspace();
             let span = case.line(&format!("localhost {port}"));
-            let rules = vec![NetworkRule { allow: true, pattern: HostPattern::localhost(port), span }];
+            let rules = vec![NetworkRule { allow: true, pattern: HostPattern::localhost(port), requests: None, span }];
             case.policy.network = Some(Spanned::new(Network::Only(rules), span));
             assert_eq!(!case.found("authority-port").is_empty(), is_found, "{port}");
             for rule in ["private-host", "cleartext-port", "any-port", "literal-address"] {

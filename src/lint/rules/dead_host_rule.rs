@@ -135,7 +135,7 @@ mod tests {
             (true, "a.example.com:8443"),
         ] {
             let span = case.line(&format!("{} \"{host}\"", if allow { "allow" } else { "deny" }));
-            rules.push(NetworkRule { allow, pattern: parse(host, false).unwrap(), span });
+            rules.push(NetworkRule { allow, pattern: parse(host, false).unwrap(), requests: None, span });
         }
         let span = case.line("network only");
         case.policy.network = Some(Spanned::new(Network::Only(rules), span));

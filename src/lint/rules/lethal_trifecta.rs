@@ -133,6 +133,7 @@ mod tests {
                     host: host.trim_start_matches("*.").into(),
                     port: Some(443),
                 },
+                requests: None,
                 span: case.line(&format!("allow \"{host}\"")),
             })
             .collect();

@@ -101,7 +101,7 @@ mod tests {
             let mut case = Case::in_workspace();
             let span = case.line(&format!("allow \"{host}\""));
             let pattern = parse(host, true).unwrap();
-            let rules = vec![NetworkRule { allow: true, pattern, span }];
+            let rules = vec![NetworkRule { allow: true, pattern, requests: None, span }];
             case.policy.network = Some(Spanned::new(Network::Only(rules), span));
             assert_eq!(!case.found("name-server").is_empty(), is_found, "{host}");
         }

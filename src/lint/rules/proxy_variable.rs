@@ -116,7 +116,7 @@ mod tests {
             case.env(name, None);
             assert!(case.found("proxy-variable").is_empty(), "without a list of hosts");
             let span = case.line("localhost 5432");
-            let rules = vec![NetworkRule { allow: true, pattern: HostPattern::localhost(5432), span }];
+            let rules = vec![NetworkRule { allow: true, pattern: HostPattern::localhost(5432), requests: None, span }];
             case.policy.network = Some(Spanned::new(Network::Only(rules), span));
             assert_eq!(case.found("proxy-variable").len(), 1, "{name}");
         }

@@ -68,6 +68,7 @@ impl Case {
                 groups: Vec::new(),
                 repeated: Vec::new(),
                 env: Vec::new(),
+                masks: Vec::new(),
                 limits: BTreeMap::new(),
                 working_directory: None,
                 seatbelt: Vec::new(),

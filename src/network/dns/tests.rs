@@ -7,8 +7,12 @@ use proptest::prelude::*;
 
 fn keeper() -> Keeper {
     let span = Span::new(Sources::new().add("x", None, ""), 0..0);
-    let rule =
-        |(allow, text): (bool, &str)| NetworkRule { allow, pattern: parse_host(text, allow).unwrap(), span };
+    let rule = |(allow, text): (bool, &str)| NetworkRule {
+        allow,
+        pattern: parse_host(text, allow).unwrap(),
+        requests: None,
+        span,
+    };
     let rules =
         [(true, "example.com"), (true, "*.pypi.org:8080"), (false, "uploads.pypi.org:*"), (true, "10.0.0.1")];
     Keeper::new(rules.map(rule).into(), Record::new(None, String::new()))
