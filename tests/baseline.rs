@@ -1,7 +1,7 @@
 //! The law of baselines: what was found when one was written is left out, what came since is shown, and what went since is told of.
 
 use camino::Utf8Path;
-use palisade::baseline::{Ground, Machine, leave_out, of_run, read, write};
+use palisade::baseline::{Asked, Ground, Machine, leave_out, of_run, read, write};
 use palisade::finding::{Finding, Severity};
 use palisade::lint::STALE_BASELINE;
 use palisade::policy::System;
@@ -22,6 +22,7 @@ fn ground() -> Ground<'static> {
         root: Path::new("/repo"),
         directory: Path::new("/repo/policies"),
         machines: vec![Machine::This(System::Linux)],
+        asked: Asked::default(),
         exists: &|_| true,
     }
 }

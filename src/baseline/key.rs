@@ -40,6 +40,7 @@ impl<'a> Keys<'a> {
             // What has no place is told apart by the profile.
             parts.extend(profiles.iter().cloned());
         }
+        parts.extend(self.elsewhere(found));
         // Whatever the finding points at is in it: a statement that has become worse is another.
         for label in &found.finding.labels {
             parts.push(path_of(run.origin(label.span.file), ground));
@@ -58,6 +59,19 @@ impl<'a> Keys<'a> {
             count: 1,
             span: None,
         }
+    }
+
+    /// The workspaces that were stated: what is relative in a profile means other paths in another.
+    fn elsewhere(&self, found: &Found) -> BTreeSet<String> {
+        let elsewhere = &self.ground.asked.elsewhere;
+        let seen = found.seen.iter().filter_map(|(_, host)| elsewhere.get(*host)?.as_deref());
+        let inside =
+            |path: &Path| path.starts_with(self.ground.directory) || path.starts_with(self.ground.root);
+        let named = |path: &Path| match inside(path) {
+            true => relative(path, self.ground),
+            false => path.to_string_lossy().into_owned(),
+        };
+        seen.map(|path| format!("--workspace {}", named(path))).collect()
     }
 
     /// Without what differs from one machine to the next.
@@ -79,14 +93,16 @@ impl<'a> Keys<'a> {
         on.map_or_else(|| text.to_owned(), |on| on.leave_out(text))
     }
 
-    /// The declarations of the parameters that a statement speaks of, in its own file and in the profiles: with another default it means another
-    /// thing.
+    /// The parameters that a statement speaks of, as they were set and as they are declared in its own file and in the profiles: with another value
+    /// it means another thing.
     fn parameters(&mut self, found: &Found, file: FileId, statement: &str) -> BTreeSet<String> {
         if !statement.contains('$') {
             return BTreeSet::new();
         }
         let sources = &self.run.sources;
-        let mut declared = BTreeSet::new();
+        let set = self.ground.asked.set.iter().filter(|(name, _)| speaks_of(statement, name));
+        let mut declared: BTreeSet<String> =
+            set.map(|(name, value)| format!("--set {name}={value}")).collect();
         for file in found.seen.iter().map(|(profile, _)| *profile).chain([file]) {
             let params = self.params.entry(file).or_insert_with(|| params(sources, file));
             let spoken = params.iter().filter(|(name, _)| speaks_of(statement, name));

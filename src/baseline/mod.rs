@@ -15,6 +15,7 @@ pub use text::{is_one, read, write};
 use crate::finding::{Finding, Severity};
 use crate::lint;
 use crate::policy::System;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What a baseline is best called: one of that name is guarded like a profile beside it.
@@ -28,8 +29,18 @@ pub struct Ground<'a> {
     pub directory: &'a Path,
     /// What tells the machines of the run from others, in its order.
     pub machines: Vec<Machine>,
+    pub asked: Asked,
     /// Whether there is such a file. One that is gone needs no check.
     pub exists: &'a dyn Fn(&Path) -> bool,
+}
+
+/// What the profiles of a run were checked with that does not stand in them: what a finding says hangs on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Values of parameters.
+    pub set: BTreeMap<String, String>,
+    /// The workspace on each machine, where it was stated and is another than it would have been; absolute.
+    pub elsewhere: Vec<Option<PathBuf>>,
 }
 
 /// A machine that profiles were checked against.

@@ -125,7 +125,8 @@ fn check(args: &Args, settings: &Settings, output: Output) -> (Run, Option<Made>
     let mut run = collector.finish("check", problems, output.fail_on);
     run.told.settings = settings.name().map(str::to_owned);
     run.told.excluded = excluded;
-    let on = identities(&run, &machines, &places);
+    run.told.pages.clone_from(&settings.config.rule_pages);
+    let on = (identities(&run, &machines, &places), asked(&machines));
     settings.weigh(&mut run, &places, false, |run, weight| {
         if let Some(known) = known {
             known.apply(run, &places, on, true, weight);
@@ -196,6 +197,15 @@ fn identities(run: &Run, machines: &[Machine], places: &Places) -> Vec<baseline:
     match run.hosts.as_slice() {
         [] => machines.iter().map(|machine| baseline::Machine::This(machine.host.system())).collect(),
         names => names.iter().filter_map(recorded).map(baseline::Machine::Recorded).collect(),
+    }
+}
+
+/// What was asked of machines beside what stands in profiles.
+pub fn asked(machines: &[Machine]) -> baseline::Asked {
+    let elsewhere = |machine: &Machine| machine.elsewhere.clone().map(Utf8PathBuf::into_std_path_buf);
+    baseline::Asked {
+        set: machines.first().map(|machine| machine.request.set.clone()).unwrap_or_default(),
+        elsewhere: machines.iter().map(elsewhere).collect(),
     }
 }
 

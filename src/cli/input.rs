@@ -54,6 +54,8 @@ fn parse_system(text: &str) -> Result<System, String> {
 pub struct Machine {
     pub host: Box<dyn Host>,
     pub request: Request,
+    /// The workspace, where it is another than it would have been without being stated.
+    pub elsewhere: Option<Utf8PathBuf>,
 }
 
 impl BindArgs {
@@ -86,12 +88,14 @@ impl RequestArgs {
                 (Box::new(host), None)
             }
         };
-        let workspace = match (&self.workspace, recorded_workspace) {
-            (Some(stated), _) if stated.is_absolute() => stated.clone(),
-            (Some(stated), _) => here()?.join(stated),
-            (None, Some(recorded)) => recorded,
-            (None, None) => here()?,
+        let usual = recorded_workspace.map_or_else(here, Ok)?;
+        let workspace = match &self.workspace {
+            Some(stated) if stated.is_absolute() => stated.clone(),
+            // On this machine, whichever is looked at.
+            Some(stated) => here()?.join(stated),
+            None => usual.clone(),
         };
+        let elsewhere = (workspace != usual).then(|| workspace.clone());
         let target = self.target.unwrap_or_else(|| host.system());
         let mut set = BTreeMap::new();
         for (name, value) in &self.set {
@@ -101,7 +105,8 @@ impl RequestArgs {
                 return Err(problem.help("give each parameter one value"));
             }
         }
-        Ok(Machine { host, request: Request { workspace, set, target, artifacts: Vec::new() } })
+        let request = Request { workspace, set, target, artifacts: Vec::new() };
+        Ok(Machine { host, request, elsewhere })
     }
 }
 

@@ -4,7 +4,7 @@ use super::input::open_regular;
 use super::output::{READABLE, write_atomically};
 use super::places::Places;
 use super::settings::{Settings, canonical, read_file};
-use crate::baseline::{self, Entry, Ground, Machine};
+use crate::baseline::{self, Asked, Entry, Ground, Machine};
 use crate::finding::Severity;
 use crate::report::collect::Collector;
 use crate::report::{Found, Problem, ProblemKind, Run, shown};
@@ -94,7 +94,7 @@ impl Known {
         &self,
         run: &mut Run,
         places: &Places,
-        machines: Vec<Machine>,
+        (machines, asked): (Vec<Machine>, Asked),
         stale: bool,
         weigh: &dyn Fn(&Run, &Found) -> Severity,
     ) {
@@ -102,6 +102,7 @@ impl Known {
             root: places.root(),
             directory: self.place.parent().map_or(Path::new("/"), Utf8Path::as_std_path),
             machines,
+            asked,
             exists: &|path| path.symlink_metadata().is_ok(),
         };
         match &self.held {

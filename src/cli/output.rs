@@ -131,8 +131,7 @@ fn report_on(args: &Output, run: &Run, terminal: bool, print: &dyn Fn(&str)) -> 
     let notes = args.notes || args.fail_on == Severity::Note;
     let text = match args.format {
         Format::Human => {
-            let can_link = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
-            let links = report::pages::project().filter(|_| can_link);
+            let links = terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
             Ok(report::human::run(run, Style { links, ..style(terminal, notes) }))
         }
         Format::Concise => Ok(report::concise::run(run)),

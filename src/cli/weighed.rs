@@ -1,7 +1,7 @@
 //! The findings of one profile as `check` would show them, for the verbs that compile: what keeps a profile from being compiled stays an error.
 
 use super::Exit;
-use super::check::whereabouts;
+use super::check::{asked, whereabouts};
 use super::input::Machine;
 use super::known;
 use super::output::problems;
@@ -41,7 +41,8 @@ pub fn weighed(
     }
     settings.weigh(&mut run, &places, true, |run, weight| {
         if let Some(known) = known {
-            known.apply(run, &places, vec![baseline::Machine::This(machine.host.system())], false, weight);
+            let on = vec![baseline::Machine::This(machine.host.system())];
+            known.apply(run, &places, (on, asked(std::slice::from_ref(machine))), false, weight);
         }
     });
     let back = |id: FileId| files.iter().find(|(there, _)| *there == id).map_or(file, |(_, here)| *here);

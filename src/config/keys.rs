@@ -16,6 +16,7 @@ pub const FORMAT: &str = "format";
 pub const HOSTS: &str = "hosts";
 pub const EXCLUDE: &str = "exclude";
 pub const BASELINE: &str = "baseline";
+pub const RULE_PAGES: &str = "rule-pages";
 pub const RULES: &str = "rules";
 pub const OVERRIDES: &str = "overrides";
 pub const PATHS: &str = "paths";
@@ -23,7 +24,7 @@ pub const PATHS: &str = "paths";
 pub const SCHEMA: &str = "$schema";
 
 /// The keys of the file.
-pub const TOP: [Key; 8] = [
+pub const TOP: [Key; 9] = [
     key(FAIL_ON, "The lowest severity that makes `check` fail."),
     key(FORMAT, "How `check` shows findings."),
     key(
@@ -35,6 +36,10 @@ pub const TOP: [Key; 8] = [
         "Patterns of profiles and directories that are passed over, relative to this file. A profile that is named is checked all the same.",
     ),
     key(BASELINE, "A file, relative to this one, with findings that are known and left out."),
+    key(
+        RULE_PAGES,
+        "Where a rule is explained: the address of a page, with `{rule}` where its name stands. Reports link to it.",
+    ),
     key(RULES, "The severity of a rule. What cannot be allowed in a profile is never lowered."),
     key(OVERRIDES, "The same for some files; a later one beats an earlier one."),
     key(SCHEMA, "Where an editor finds this schema; means nothing else."),

@@ -35,4 +35,6 @@ pub struct Config {
     /// Relative to the file.
     pub baseline: Option<Spanned<String>>,
     pub severities: Severities,
+    /// The address of a rule's page, with [`crate::report::pages::RULE`] for its name.
+    pub rule_pages: Option<String>,
 }

@@ -5,7 +5,7 @@ use super::keys::{self, Key, OVERRIDE, SETTINGS, TOP};
 use super::severities::{Override, Rules, setting_of};
 use super::{Config, Setting};
 use crate::finding::{Finding, Severity};
-use crate::report::FORMATS;
+use crate::report::{FORMATS, pages};
 use crate::source::{FileId, Sources, Span, Spanned};
 use crate::syntax::{nearest, shown, words::either_word};
 use std::borrow::Cow;
@@ -60,6 +60,7 @@ impl Reader {
                 keys::HOSTS => config.hosts = self.texts(value),
                 keys::EXCLUDE => config.exclude = self.globs(value),
                 keys::BASELINE => config.baseline = self.text(value).filter(|it| self.is_path(it)),
+                keys::RULE_PAGES => config.rule_pages = self.pages(value),
                 keys::RULES => config.severities.rules = self.rules(value),
                 keys::OVERRIDES => config.severities.overrides = self.overrides(value),
                 keys::SCHEMA => drop(self.text(value)),
@@ -177,6 +178,18 @@ impl Reader {
                 Some("name one, relative to this file".to_owned());
         }
         is_path
+    }
+
+    /// The address of a page for each rule. It comes into the output of terminals: nothing stands in it that these would take for more.
+    fn pages(&mut self, value: &Value<'_>) -> Option<String> {
+        let text = self.text(value)?.value;
+        let is_address = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
+        if is_address && text.contains(pages::RULE) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Some(text);
+        }
+        let finding = self.say(value.span(), format!("`{}` is no address of pages", shown(&text)), "here");
+        finding.help = Some("write `https://…/{rule}.html`, with `{rule}` for the name of a rule".to_owned());
+        None
     }
 
     /// The one of these words that is written.

@@ -70,6 +70,7 @@ fn value_of(key: &str) -> Value {
         keys::BASELINE => json!({ "$ref": "#/$defs/path" }),
         keys::RULES => json!({ "$ref": "#/$defs/rules" }),
         keys::OVERRIDES => list("override"),
+        keys::RULE_PAGES => json!({ "type": "string", "pattern": "^https?://[!-~]*\\{rule\\}[!-~]*$" }),
         _ => json!({ "type": "string" }),
     }
 }

@@ -27,14 +27,14 @@ pub struct Style {
     pub width: usize,
     /// Whether notes are shown, or only counted.
     pub notes: bool,
-    /// The repository to whose pages the names of rules are links (OSC 8), if any.
-    pub links: Option<&'static str>,
+    /// Whether the names of rules are links (OSC 8) to their pages, where a run knows of those.
+    pub links: bool,
 }
 
 impl Default for Style {
     /// For a pipe or a log: 80 columns, no colours, no links, everything shown.
     fn default() -> Self {
-        Self { unicode: true, color: false, width: 80, notes: true, links: None }
+        Self { unicode: true, color: false, width: 80, notes: true, links: false }
     }
 }
 
@@ -50,7 +50,7 @@ impl Style {
             .with_word_separator(textwrap::WordSeparator::AsciiSpace)
             .with_break_words(false)
             .with_word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .with_links(self.links.is_some())
+            .with_links(self.links)
             .with_link_display_text("")
             .with_context_lines(1)
             .without_syntax_highlighting()
@@ -63,9 +63,10 @@ pub fn run(run: &Run, style: Style) -> String {
     if run.profiles.is_empty() {
         return text;
     }
+    let pages = run.pages().filter(|_| style.links);
     for found in &run.findings {
         if style.notes || found.finding.severity > Severity::Note {
-            text.push_str(&drawn(&run.sources, &found.finding, &run.asides(found), style));
+            text.push_str(&drawn(&run.sources, &found.finding, &run.asides(found), pages.as_deref(), style));
             text.push('\n');
         }
     }
@@ -92,14 +93,20 @@ pub fn render(sources: &Sources, findings: &[Finding], subject: &str, style: Sty
 
 /// One finding with its source.
 pub fn one(sources: &Sources, finding: &Finding, style: Style) -> String {
-    drawn(sources, finding, &[], style)
+    drawn(sources, finding, &[], None, style)
 }
 
 /// One finding with its source, and lines that are said beside it.
-fn drawn(sources: &Sources, finding: &Finding, asides: &[String], style: Style) -> String {
+fn drawn(
+    sources: &Sources,
+    finding: &Finding,
+    asides: &[String],
+    pages: Option<&str>,
+    style: Style,
+) -> String {
     let handler = style.handler();
     let mut text = String::new();
-    for part in parts(sources, finding, asides, style) {
+    for part in parts(sources, finding, asides, pages, style) {
         // Writing to a string fails only where miette cannot read a span, and these spans were made here.
         if handler.render_report(&mut text, &part).is_err() {
             text.push_str(&format!("{}\n", part.message));
@@ -152,7 +159,13 @@ struct Part {
     snippet: Option<Snippet>,
 }
 
-fn parts(sources: &Sources, finding: &Finding, asides: &[String], style: Style) -> Vec<Part> {
+fn parts(
+    sources: &Sources,
+    finding: &Finding,
+    asides: &[String],
+    pages: Option<&str>,
+    style: Style,
+) -> Vec<Part> {
     let mut files: Vec<(FileId, Vec<&Label>)> = Vec::new();
     for label in &finding.labels {
         match files.iter_mut().find(|(file, _)| *file == label.span.file) {
@@ -168,7 +181,7 @@ fn parts(sources: &Sources, finding: &Finding, asides: &[String], style: Style) 
     });
     let mut parts = vec![Part {
         code: Some(format!("{}[{}]", finding.severity.name(), finding.rule)),
-        url: style.links.map(|repository| pages::below(repository, finding.rule)),
+        url: pages.map(|pages| pages::of(pages, finding.rule)),
         message: shown(&finding.message).into_owned(),
         severity: match finding.severity {
             Severity::Error => miette::Severity::Error,

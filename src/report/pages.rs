@@ -1,4 +1,8 @@
-//! Where the pages of the project are: below the repository that `Cargo.toml` names. Where it names none, nothing is linked.
+//! Where the pages of rules are: where the settings say, else below the repository that `Cargo.toml` names. Where neither does, nothing is
+//! linked.
+
+/// What stands for a rule's name in the address of its page.
+pub const RULE: &str = "{rule}";
 
 /// The project's own page.
 pub fn project() -> Option<&'static str> {
@@ -6,22 +10,27 @@ pub fn project() -> Option<&'static str> {
     (!repository.is_empty()).then_some(repository)
 }
 
-/// The page of a rule, in the version of this program.
-pub fn rule(name: &str) -> Option<String> {
-    project().map(|repository| below(repository, name))
+/// The addresses of pages, with [`RULE`] in them, that go with this program.
+pub fn own() -> Option<String> {
+    project().map(below)
 }
 
-/// The page of a rule below a repository.
-pub fn below(repository: &str, name: &str) -> String {
+/// The addresses of pages below a repository, in the version of this program.
+fn below(repository: &str) -> String {
     let repository = repository.trim_end_matches('/').trim_end_matches(".git");
-    format!("{repository}/blob/v{}/docs/rules/{name}.md", env!("CARGO_PKG_VERSION"))
+    format!("{repository}/blob/v{}/docs/rules/{RULE}.md", env!("CARGO_PKG_VERSION"))
+}
+
+/// The page of a rule, where `pages` are the addresses of all.
+pub fn of(pages: &str, rule: &str) -> String {
+    pages.replace(RULE, rule)
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn a_rule_has_a_page_in_its_version() {
-        let page = super::below("https://example.com/team/palisade/", "broad-root");
+        let page = super::of(&super::below("https://example.com/team/palisade/"), "broad-root");
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
             page,

@@ -42,6 +42,8 @@ pub struct Told {
     pub baseline: Option<String>,
     /// How many findings it left out.
     pub left_out: usize,
+    /// The addresses of the pages of rules, as the settings have them ([`super::pages`]).
+    pub pages: Option<String>,
 }
 
 impl Told {
@@ -123,6 +125,11 @@ impl Problem {
 }
 
 impl Run {
+    /// The addresses of the pages of rules, where there are any.
+    pub fn pages(&self) -> Option<String> {
+        self.told.pages.clone().or_else(super::pages::own)
+    }
+
     /// Where a file of [`Run::sources`] lies.
     pub fn origin(&self, file: FileId) -> &Origin {
         self.origins.get(file.index()).unwrap_or(&Origin::Input)

@@ -314,3 +314,24 @@ fn a_parameter_with_another_default_makes_another_statement() {
     place.profile("a.palisade", &profile(".."));
     place.on_examples(&known).exits(1).says("A_TOKEN");
 }
+
+#[test]
+fn what_is_asked_on_the_command_line_is_a_part_of_what_is_known() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    place
+        .profile("a.palisade", "param w \"ws\"\nroot \"$workspace\" read-only\nenv { set A_TOKEN \"$w/x\" }");
+    let check = |more: &[&str]| {
+        let known = ["check", "--fail-on", "note", "--baseline", FILE];
+        place.on_examples(&[&known[..], more].concat())
+    };
+    let write = ["check", "--fail-on", "note", "--write-baseline", FILE];
+    place.on_examples(&[&write[..], &["--set", "w=one"]].concat()).exits(0);
+    check(&["--set", "w=one"]).exits(0);
+    check(&["--set", "w=two"]).exits(1).says("A_TOKEN");
+    check(&[]).exits(1).says("A_TOKEN");
+    // What is relative means another path in another workspace; the one that it has anyway may be stated.
+    place.on_examples(&write).exits(0);
+    check(&["--workspace", "/home/dev/project"]).exits(0);
+    check(&["--workspace", "/home/dev"]).exits(1).says("A_TOKEN");
+}

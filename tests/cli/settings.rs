@@ -34,6 +34,7 @@ fn common_mistakes_are_told_of_at_their_place() {
         ("override-without-paths", "[[overrides]]\nrules = { broad-root = \"off\" }\n"),
         ("pattern-out-of-the-tree", "exclude = [\"vendor/**\", \"../other/**\"]\n"),
         ("repeated-key", "fail-on = \"note\"\nfail-on = \"error\"\n"),
+        ("pages-of-no-rule", "rule-pages = \"https://example.com/rules\"\n"),
         ("rule-of-another-verb", "[rules]\nno-sandbox = \"error\"\n"),
     ] {
         place.write("palisade.toml", text);
@@ -46,6 +47,27 @@ fn common_mistakes_are_told_of_at_their_place() {
         place.run(&["run", "policies/a.palisade", "--", "true"]).exits(125);
         assert!(!place.exists("policies/a.manifest.yaml"));
         place.on_examples(&["check", "--no-config"]).exits(1);
+    }
+}
+
+#[test]
+fn reports_link_to_the_pages_of_rules() {
+    let place = repository();
+    let uri = || {
+        let sarif: serde_json::Value =
+            serde_json::from_str(&place.on_examples(&["check", "--format=sarif"]).exits(1).out).unwrap();
+        sarif["runs"][0]["tool"]["driver"]["rules"][0].clone()
+    };
+    let page = "https://example.com/rules/{rule}.html";
+    place.write("palisade.toml", &format!("rule-pages = \"{page}\"\n"));
+    let rule = uri();
+    assert_eq!(rule["helpUri"], page.replace("{rule}", rule["id"].as_str().unwrap()));
+    // What a terminal would take for more than text, or what a viewer would run.
+    for hostile in
+        ["https://example.com/{rule}\\u001b[2J", "javascript:{rule}", "https://example.com/ {rule}"]
+    {
+        place.write("palisade.toml", &format!("rule-pages = \"{hostile}\"\n"));
+        place.on_examples(&["check"]).exits(2);
     }
 }
 

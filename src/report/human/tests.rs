@@ -111,15 +111,17 @@ fn colours_only_when_asked() {
 
 #[test]
 fn rules_are_links_only_when_asked() {
-    let style = Style { links: Some("https://example.com/palisade"), ..Style::default() };
-    let text = report(style);
-    let page = pages::below("https://example.com/palisade", "broad-root");
-    let link = format!("\u{1b}]8;;{page}\u{1b}\\warning[broad-root] \u{1b}]8;;\u{1b}\\");
+    let (sources, profile, fragment) = sources();
+    let finding = &findings(&sources, profile, fragment)[0];
+    let style = Style { links: true, ..Style::default() };
+    let text = drawn(&sources, finding, &[], Some("https://example.com/{rule}.html"), style);
+    let link = format!("\u{1b}]8;;https://example.com/{0}.html\u{1b}\\", finding.rule);
     assert!(text.contains(&link), "{text:?}");
     // Nothing else is another text.
     let links = regex::Regex::new("\u{1b}]8;;[^\u{1b}]*\u{1b}\\\\").unwrap();
     let plain = links.replace_all(&text, "").replace("] \n", "]\n");
-    assert_eq!(plain, report(Style::default()));
+    assert_eq!(plain, one(&sources, finding, Style::default()));
+    assert_eq!(drawn(&sources, finding, &[], None, style), plain);
 }
 
 #[test]

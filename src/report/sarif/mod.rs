@@ -32,6 +32,7 @@ pub fn run(run: &Run) -> std::io::Result<String> {
         let index = names.iter().position(|name| *name == found.finding.rule).unwrap_or_default();
         result(run, found, index)
     });
+    let pages = run.pages();
     let log = Log {
         schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         version: "2.1.0",
@@ -41,7 +42,7 @@ pub fn run(run: &Run) -> std::io::Result<String> {
                     name: env!("CARGO_PKG_NAME"),
                     semantic_version: env!("CARGO_PKG_VERSION"),
                     information_uri: pages::project(),
-                    rules: names.iter().map(|name| rule(name)).collect(),
+                    rules: names.iter().map(|name| rule(name, pages.as_deref())).collect(),
                 },
             },
             invocations: [Invocation {
@@ -68,12 +69,12 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn rule(name: &'static str) -> Rule {
+fn rule(name: &'static str, pages: Option<&str>) -> Rule {
     let mut rule = Rule {
         id: name,
         short_description: None,
         full_description: None,
-        help_uri: pages::rule(name),
+        help_uri: pages.map(|pages| pages::of(pages, name)),
         help: None,
         default_configuration: None,
     };
