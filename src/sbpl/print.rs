@@ -1,9 +1,9 @@
 //! Data and evaluated rules as text. What is printed reads back as the same.
 
-use super::Profile;
 use super::read::{Datum, Kind};
 use super::rule::{Filter, Part, Rule, Test, Text, Unknown, Value};
 use super::vocabulary::Form;
+use super::{OpaqueImport, Profile};
 use std::fmt::Write as _;
 
 /// One datum on one line.
@@ -76,15 +76,21 @@ pub fn profile(profile: &Profile) -> String {
     let mut imports = profile.opaque.iter().peekable();
     for (at, rule) in profile.rules.iter().enumerate() {
         while let Some(import) = imports.next_if(|import| import.before <= at) {
-            let _ = writeln!(out, "(import {})", quoted(import.name.as_bytes()));
+            write_import(&mut out, import);
         }
         out.push_str(&self::rule(rule));
         out.push('\n');
     }
-    for import in imports {
-        let _ = writeln!(out, "(import {})", quoted(import.name.as_bytes()));
-    }
+    imports.for_each(|import| write_import(&mut out, import));
     out
+}
+
+/// An import, or the call of what one may define: any rule may come of either.
+fn write_import(out: &mut String, import: &OpaqueImport) {
+    let _ = match &import.call {
+        Some(name) => writeln!(out, "({name})"),
+        None => writeln!(out, "(import {})", quoted(import.name.as_bytes())),
+    };
 }
 
 /// One rule on one line.
@@ -148,7 +154,8 @@ fn write_filter(out: &mut String, filter: &Filter) {
             let _ = write!(out, "({} {})", attribute.filter_name(Form::Regex), text(&pattern.text));
         }
         Test::Opaque { name } => {
-            let _ = write!(out, "({name})");
+            // As a call it would be one more.
+            out.push_str(name);
         }
         Test::Word { attribute, value } => {
             let _ = write!(out, "({} {value})", attribute.name);
@@ -173,7 +180,7 @@ fn text(value: &Text) -> String {
         Part::Unknown { what, quoted } => {
             let said = match what {
                 Unknown::Parameter(name) => format!("(param {})", self::quoted(name.as_bytes())),
-                Unknown::Defined(name) | Unknown::Call(name) => format!("({name})"),
+                Unknown::Defined(name) | Unknown::Call(name) => name.to_string(),
             };
             if *quoted { format!("(regex-quote {said})") } else { said }
         }

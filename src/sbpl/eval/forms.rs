@@ -179,7 +179,7 @@ impl Evaluator<'_> {
             }
             _ if FORMS.contains(&name) => self.function(form, name, args),
             _ if UNSUPPORTED.contains(&name) => self.unsupported(head, name),
-            _ => match self.may_be_imported(NameKind::Form, name) {
+            _ => match self.may_be_imported(name) {
                 Some(import) => Ok(self.opaque_call(import, name, form.span)),
                 None => self.unknown_name(NameKind::Form, name, head.span),
             },

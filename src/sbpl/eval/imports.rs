@@ -103,10 +103,13 @@ impl Evaluator<'_> {
     }
 
     /// What an import that was not read may define, if there is one.
-    pub(super) fn may_be_imported(&self, kind: NameKind, name: &str) -> Option<String> {
+    pub(super) fn may_be_imported(&self, name: &str) -> Option<String> {
         let import = self.profile.opaque.iter().find(|import| import.call.is_none())?;
-        // What is nearly a word of the language was probably meant to be it.
-        unknown_name::near(kind, name).is_none().then(|| import.name.clone())
+        // What is nearly a word of the language was probably meant to be it, wherever it stands.
+        let is_near = [NameKind::Form, NameKind::Value]
+            .into_iter()
+            .any(|kind| unknown_name::near(kind, name).is_some());
+        (!is_near).then(|| import.name.clone())
     }
 
     /// A call of what an unread import may define: it may make any rule, and give anything.

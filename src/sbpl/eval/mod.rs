@@ -187,7 +187,7 @@ impl Evaluator<'_> {
                 Some(value) => value,
                 None => match Operation::named(name) {
                     Some(operation) => Value::Operation(operation),
-                    None if self.may_be_imported(NameKind::Value, name).is_some() => {
+                    None if self.may_be_imported(name).is_some() => {
                         Value::Unknown(Unknown::Call(name.clone()))
                     }
                     None => return self.unknown_name(NameKind::Value, name, datum.span),

@@ -74,6 +74,7 @@ impl Evaluator<'_> {
         if let Kind::Symbol(name) = &arg.kind
             && self.lookup(name).is_none()
             && Operation::named(name).is_none()
+            && (DEAD.contains(&&**name) || self.may_be_imported(name).is_none())
         {
             if DEAD.contains(&&**name) {
                 parts.dead = true;
