@@ -152,7 +152,7 @@ fn calls_of_what_an_import_may_define() {
     );
     assert_eq!(
         called.rules(),
-        ["(allow file-read* (their-filter))", "(allow file-read* (subpath (their-path)))"]
+        ["(allow file-read* their-filter)", "(allow file-read* (subpath their-path))"]
     );
     let opaque: Vec<_> = called
         .evaluation
