@@ -5,11 +5,17 @@
 //! Nothing leaves the machine, and nothing of it is needed but user namespaces.
 
 #[cfg(target_os = "linux")]
+mod book;
+#[cfg(target_os = "linux")]
 mod client;
 #[cfg(target_os = "linux")]
 mod hello;
 #[cfg(target_os = "linux")]
 mod lay;
+#[cfg(target_os = "linux")]
+mod names;
+#[cfg(target_os = "linux")]
+mod near;
 #[cfg(target_os = "linux")]
 mod raw;
 #[cfg(target_os = "linux")]

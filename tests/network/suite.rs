@@ -1,17 +1,16 @@
 //! The list of all scenarios, each for every user that the suite can be, on the near side of the cable.
 
-use crate::world::Seen;
-use crate::{client, lay, raw, scenarios, world};
+use crate::book::Seen;
+use crate::near::{apart, beyond};
+use crate::{client, names, scenarios, world};
 use camino::{Utf8Path, Utf8PathBuf};
 use libtest_mimic::{Arguments, Trial};
-use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
-use rustix::process::{Signal, getegid, geteuid, kill_process, set_parent_process_death_signal};
+use rustix::mount::mount_bind;
+use rustix::process::{Signal, geteuid, kill_process};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// Outside the temporary directories that commands get for their own.
@@ -70,7 +69,7 @@ pub fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     surroundings(&top);
-    let beyond = beyond(&top);
+    let beyond = beyond(&top, world::serve);
     let copy = |from: &std::path::Path, name: &str| {
         fs::hard_link(from, top.join(name)).or_else(|_| fs::copy(from, top.join(name)).map(drop)).unwrap();
         top.join(name)
@@ -83,20 +82,6 @@ pub fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Into a network and mounts of our own, with the rights to make something of them.
-fn apart() -> std::io::Result<()> {
-    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
-    if geteuid().is_root() {
-        raw::unshare(libc::CLONE_NEWNET | libc::CLONE_NEWNS)?;
-    } else {
-        raw::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET | libc::CLONE_NEWNS)?;
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
-        fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
-    }
-    Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
-}
-
 /// What this machine looks names up by, in place of what it has.
 fn surroundings(top: &Utf8Path) {
     let etc = top.join("etc");
@@ -104,7 +89,7 @@ fn surroundings(top: &Utf8Path) {
     for name in ["ld.so.cache", "ld.so.conf"] {
         let _ = fs::copy(format!("/etc/{name}"), etc.join(name));
     }
-    let resolver = format!("nameserver {}\noptions timeout:2 attempts:1\n", world::NAMES);
+    let resolver = format!("nameserver {}\noptions timeout:2 attempts:1\n", names::ADDRESS);
     for (name, text) in [
         ("resolv.conf", resolver.as_str()),
         ("nsswitch.conf", "passwd: files\nhosts: files dns\n"),
@@ -115,40 +100,6 @@ fn surroundings(top: &Utf8Path) {
         fs::write(etc.join(name), text).unwrap();
     }
     mount_bind(etc.as_str(), "/etc").unwrap();
-}
-
-/// Starts the rest of the world, and lays the cable to it.
-fn beyond(top: &Utf8Path) -> rustix::process::Pid {
-    let (there, ready, book) = (top.join("apart"), top.join("ready"), top.join("book"));
-    let wait = |path: &Utf8Path| {
-        for _ in 0..1000 {
-            if path.exists() {
-                return;
-            }
-            sleep(Duration::from_millis(10));
-        }
-        panic!("{path} never came");
-    };
-    let Some(pid) = raw::fork() else {
-        // Whatever happens here, the directory is not this process's to remove.
-        let _ = std::panic::catch_unwind(|| {
-            set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
-            raw::unshare(libc::CLONE_NEWNET).unwrap();
-            fs::write(&there, "").unwrap();
-            wait(&top.join("laid"));
-            lay::up(lay::FAR);
-            lay::answer_for_everybody();
-            world::serve(book.as_std_path(), ready.as_std_path())
-        });
-        std::process::exit(1);
-    };
-    wait(&there);
-    lay::cable(u32::try_from(pid.as_raw_pid()).unwrap());
-    fs::write(top.join("laid"), "").unwrap();
-    lay::up(lay::NEAR);
-    lay::default_route(lay::FAR);
-    wait(&ready);
-    pid
 }
 
 fn trials(top: &str, palisade: &str, client: &str) -> Vec<Trial> {

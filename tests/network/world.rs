@@ -1,12 +1,11 @@
 //! The rest of the world: a name server for a small zone, and a server at every public address, for several ports. Everything that arrives
 //! is written down.
 
-use std::fs::OpenOptions;
+use crate::book::Book;
+use crate::names;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::path::Path;
 
 /// Answers with what was sent to it, until there is no more.
 pub const ECHO: [u16; 3] = [443, 22, 7777];
@@ -18,9 +17,6 @@ pub const BANNER: u16 = 2222;
 pub const SILENT: u16 = 9;
 /// Sends as many bytes as were asked for in the first line.
 pub const SOURCE: u16 = 9999;
-
-/// The address of the name server: the resolver of the machine is told of it.
-pub const NAMES: Ipv4Addr = Ipv4Addr::new(9, 9, 9, 9);
 
 /// What stands behind a name.
 fn addresses(name: &str, asked_before: usize) -> Vec<IpAddr> {
@@ -40,22 +36,10 @@ fn addresses(name: &str, asked_before: usize) -> Vec<IpAddr> {
     list.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-#[derive(Clone)]
-struct Book(Arc<Mutex<std::fs::File>>);
-
-impl Book {
-    fn note(&self, line: &str) {
-        let mut file = self.0.lock().unwrap();
-        file.write_all(format!("{line}\n").as_bytes()).unwrap();
-    }
-}
-
 /// Serves until it is killed. `ready` is made when it does.
 pub fn serve(book: &Path, ready: &Path) -> ! {
-    let file = OpenOptions::new().append(true).create(true).open(book).unwrap();
-    let book = Book(Arc::new(Mutex::new(file)));
-    // At its own address: an answer from another one is none.
-    let names = UdpSocket::bind((NAMES, 53)).unwrap();
+    let book = Book::open(book);
+    let names = names::socket();
     for port in ECHO.into_iter().chain(HTTP).chain([BANNER, SILENT, SOURCE]) {
         let listener = TcpListener::bind(("0.0.0.0", port)).unwrap();
         let book = book.clone();
@@ -67,7 +51,7 @@ pub fn serve(book: &Path, ready: &Path) -> ! {
         });
     }
     std::fs::write(ready, "").unwrap();
-    answer_names(&names, &book)
+    names::answer(&names, &book, addresses)
 }
 
 fn speak(mut stream: TcpStream, book: &Book) {
@@ -114,62 +98,4 @@ fn speak(mut stream: TcpStream, book: &Book) {
         let _ = stream.write_all(b"<end>");
     }
     let _ = stream.shutdown(Shutdown::Write);
-}
-
-/// A name server (RFC 1035) of the least that a resolver needs.
-fn answer_names(socket: &UdpSocket, book: &Book) -> ! {
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
-    let mut message = [0; 1500];
-    loop {
-        let Ok((length, from)) = socket.recv_from(&mut message) else { continue };
-        let message = &message[..length];
-        // Whatever else arrives here is worth a line, and no answer.
-        book.note("udp 53");
-        if length < 17 || message[4..6] != [0, 1] {
-            continue;
-        }
-        let mut at = 12;
-        let mut name = String::new();
-        while message[at] != 0 {
-            let label = &message[at + 1..at + 1 + usize::from(message[at])];
-            name.push_str(&String::from_utf8_lossy(label));
-            name.push('.');
-            at += 1 + label.len();
-        }
-        let name = name.trim_end_matches('.').to_lowercase();
-        let kind = u16::from_be_bytes([message[at + 1], message[at + 2]]);
-        book.note(&format!("dns {name}"));
-        let count = usize::from(kind == 1 && name == "rebind.com");
-        let found = addresses(&name, ASKED.fetch_add(count, Ordering::SeqCst));
-        let answers: Vec<Ipv4Addr> = found
-            .iter()
-            .filter_map(|address| match address {
-                IpAddr::V4(address) if kind == 1 => Some(*address),
-                _ => None,
-            })
-            .collect();
-        let mut reply = message[..2].to_vec();
-        reply.extend([0x81, if found.is_empty() { 0x83 } else { 0x80 }, 0, 1, 0]);
-        reply.push(u8::try_from(answers.len()).unwrap());
-        reply.extend([0; 4]);
-        reply.extend(&message[12..at + 5]);
-        for address in answers {
-            reply.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
-            reply.extend(address.octets());
-        }
-        let _ = socket.send_to(&reply, from);
-    }
-}
-
-/// What was written down.
-pub struct Seen(pub PathBuf);
-
-impl Seen {
-    pub fn lines(&self) -> Vec<String> {
-        std::fs::read_to_string(&self.0).unwrap().lines().map(str::to_owned).collect()
-    }
-
-    pub fn forget(&self) {
-        std::fs::write(&self.0, "").unwrap();
-    }
 }
