@@ -7,6 +7,7 @@ pub mod decide;
 pub mod hosts;
 pub mod operation;
 pub mod question;
+pub mod request;
 pub mod rule;
 pub mod seatbelt;
 

@@ -394,6 +394,14 @@ impl Collector<'_> {
                 }
                 word.value
             }
+            "request" => {
+                let asked = Spanned::new(subject, span);
+                if let Some(finding) = names::request(&asked) {
+                    self.report(finding);
+                    return None;
+                }
+                asked.value
+            }
             // A path is a unix socket.
             "connect" if !is_path => match names::host(&Spanned::new(subject, span)) {
                 Ok(host) => host,

@@ -118,6 +118,11 @@ const HOST_GUESSES: &[(&[&str], &str)] = &[
     (&["loopback", "local", "port", "ports", "forward"], "localhost"),
 ];
 
+const REQUEST_GUESSES: &[(&[&str], &str)] = &[
+    (&["action", "actions", "request", "requests", "verb", "verbs"], "methods"),
+    (&["endpoint", "endpoints", "route", "routes", "uri", "uris", "url", "urls"], "paths"),
+];
+
 const LIMIT_GUESSES: &[(&[&str], &str)] = &[
     (&["duration", "timeout", "wall", "wall-time", "walltime"], "time"),
     (&["cpu-seconds", "cpu-time", "cputime"], "cpu"),
@@ -142,6 +147,7 @@ pub enum Vocabulary {
     Verdict,
     Env,
     Host,
+    Request,
     Limit,
     System,
 }
@@ -157,6 +163,7 @@ impl Vocabulary {
             Self::Ipc => &["off", "shared-memory"],
             Self::Verdict => &["allowed", "denied"],
             Self::Env => &["set", "pass", "mask"],
+            Self::Request => &["methods", "paths"],
             Self::Host => &["allow", "inspect", "deny", "localhost"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
@@ -175,6 +182,7 @@ impl Vocabulary {
             Self::Verdict => VERDICT_GUESSES,
             Self::Env => ENV_GUESSES,
             Self::Host => HOST_GUESSES,
+            Self::Request => REQUEST_GUESSES,
             Self::Limit => LIMIT_GUESSES,
             Self::System => SYSTEM_GUESSES,
         }
@@ -262,6 +270,7 @@ mod tests {
             Vocabulary::Verdict,
             Vocabulary::Env,
             Vocabulary::Host,
+            Vocabulary::Request,
             Vocabulary::Limit,
             Vocabulary::System,
         ] {
