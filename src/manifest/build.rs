@@ -187,7 +187,9 @@ fn hosts(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<HostRule> {
             from: sources.stable_place(policy.name.span.file, rule.span),
         })
         .collect();
-    hosts.sort_by(|a, b| (!a.allow, &a.host, &a.from).cmp(&(!b.allow, &b.host, &b.from)));
+    hosts.sort_by(|a, b| {
+        (!a.allow, &a.host, &a.from, &a.requests).cmp(&(!b.allow, &b.host, &b.from, &b.requests))
+    });
     hosts
 }
 

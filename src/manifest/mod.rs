@@ -139,7 +139,7 @@ pub struct HostRule {
 }
 
 /// What may be asked of a host: any method where none is named, any path where none is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AskRule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -3,6 +3,7 @@
 use super::expand::Expander;
 use super::files::Gathered;
 use super::groups::Groups;
+use super::masks::{PASSED, claim_of};
 use super::params::{Params, differs};
 use super::{Options, names};
 use crate::finding::{Edit, Finding, Severity};
@@ -368,10 +369,8 @@ impl Collector<'_> {
             Some((value, _)) => value,
         };
         let name = item.name.value.clone();
-        if value.is_none() {
-            self.masked_elsewhere(&name, item.span, false);
-        }
-        if self.claim(format!("the variable `{name}`"), item.span, format!("{value:?}")) {
+        let said = value.as_ref().map_or(PASSED.to_owned(), |value| format!("{value:?}"));
+        if self.claim(claim_of(&name), item.span, said) {
             policy.env.push(EnvEntry { name, value, span: item.span });
         }
     }

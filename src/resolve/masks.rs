@@ -9,8 +9,11 @@ use crate::policy::{HostPattern, Mask, Network, Policy};
 use crate::source::Span;
 use crate::syntax::ast::{EnvItem, Text};
 
-/// What the claim on a variable is called, and that of one which is masked.
-fn claim_of(name: &str) -> String {
+/// The value of a claim on a variable that is passed.
+pub(super) const PASSED: &str = "pass";
+
+/// What the claim on a variable is called.
+pub(super) fn claim_of(name: &str) -> String {
     format!("the variable `{name}`")
 }
 
@@ -23,7 +26,7 @@ impl Collector<'_> {
         }
         let Some(hosts) = hosts else { return };
         let name = item.name.value.clone();
-        self.masked_elsewhere(&name, item.span, true);
+        self.passed_in_the_profile(&name, item.span);
         let mut said: Vec<String> = hosts.iter().map(|host| host.value.to_string()).collect();
         said.sort();
         if self.claim(claim_of(&name), item.span, format!("mask {}", said.join(" "))) {
@@ -31,19 +34,22 @@ impl Collector<'_> {
         }
     }
 
-    /// Where one file masks a variable and another passes it, neither wins: one of them would be wrong about who sees the value.
-    pub(super) fn masked_elsewhere(&mut self, name: &str, span: Span, masks: bool) {
+    /// Where the profile passes what a fragment masks, it does not just win: whoever wrote it may not know that it shows the value.
+    fn passed_in_the_profile(&mut self, name: &str, masked: Span) {
         let Some(first) = self.claims.get(&claim_of(name)) else { return };
-        let clash = if masks { first.value == "None" } else { first.value.starts_with("mask ") };
-        if !clash || first.file == self.file {
+        if self.fragment || first.file != 0 || self.file == 0 || first.value != PASSED {
             return;
         }
-        let (masked, passed) = if masks { (span, first.span) } else { (first.span, span) };
+        let passed = first.span;
         self.report(
-            Finding::new("mask", Severity::Error, format!("`{name}` is masked, and passed as it is"))
-                .at(masked, "masked here")
-                .at(passed, "passed here, where the command sees the value")
-                .help("keep one of the two"),
+            Finding::new(
+                "mask",
+                Severity::Error,
+                format!("`{name}` is passed as it is, and a fragment masks it"),
+            )
+            .at(passed, "passed here, where the command sees the value")
+            .at(masked, "masked here")
+            .help("take `pass` out, or the fragment"),
         );
     }
 

@@ -43,7 +43,7 @@ impl Collector<'_> {
                 }
             };
             let Some(pattern) = self.host(written, allow) else { continue };
-            if asks.is_some() && !self.is_single(&pattern, written, "connections are read") {
+            if asks.is_some() && !self.is_single(&pattern, written, "connections are read of") {
                 continue;
             }
             rules.push(NetworkRule { allow, pattern, requests: asks, span: item.span });
@@ -83,17 +83,17 @@ impl Collector<'_> {
         let (message, help) = if pattern.below {
             let example = format!("`api.{}{port}`", pattern.host);
             (
-                format!("`*.{}` is many hosts, and {what} of single ones", pattern.host),
+                format!("`*.{}` is many hosts, and {what} single ones", pattern.host),
                 format!("name each of them: {example}"),
             )
         } else if matches!(Host::parse(&pattern.host), Ok(Host::Address(_))) {
             (
-                format!("`{}` is an address, and {what} of names only", pattern.host),
+                format!("`{}` is an address, and {what} names only", pattern.host),
                 "write the name that the server's certificate is for".to_owned(),
             )
         } else if pattern.port.is_none() {
             (
-                format!("every port of `{}`, and {what} of one", pattern.host),
+                format!("every port of `{}`, and {what} one", pattern.host),
                 format!("write `{}` for its HTTPS, or the one port it is served at", pattern.host),
             )
         } else {

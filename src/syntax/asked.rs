@@ -60,7 +60,9 @@ impl Refused<'_> {
                         .fix("write `allow`", edit(word, "allow".into()), true),
                 );
             }
-            ("allow", "methods") if self.pieces.iter().any(|piece| self.str(*piece) == "paths") => {
+            ("allow", "methods")
+                if self.pieces.iter().any(|piece| piece.end < found.start && self.str(*piece) == "paths") =>
+            {
                 return Some(self.swapped(found));
             }
             _ => {}

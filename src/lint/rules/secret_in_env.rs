@@ -150,7 +150,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         }
         let word = if entry.value.is_some() { "sets" } else { "passes" };
         let hosts = if entry.value.is_none() { hosts_of(context, &entry.name) } else { Vec::new() };
-        if !hosts.is_empty() && context.sources.text(entry.span) == format!("pass {}", entry.name) {
+        let written = context.sources.text(entry.span).split_ascii_whitespace();
+        if !hosts.is_empty() && written.eq(["pass", &entry.name]) {
             let right = format!("mask {} for \"{}\"", entry.name, hosts.join("\" \""));
             let edit = Edit { span: entry.span, replacement: right.clone() };
             findings.push(
@@ -173,7 +174,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             None if names_a_secret(&entry.name) => (
                 format!("the environment {word} `{}`, by its name a secret", entry.name),
                 "readable by every program behind the walls",
-                "leave it out; where the command must have it, pass a short-lived, narrow one and allow this finding with the reason",
+                "leave it out, or mask it for the host that is to have it; where the command must, pass a short-lived, narrow one and allow this finding with the reason",
             ),
             None => continue,
         };
