@@ -96,7 +96,7 @@ impl fmt::Display for Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestDecision<'a> {
     pub allowed: bool,
-    /// The line that decides, where one does.
+    /// The line that decides, where one does; of a denial, the first that says what may be asked instead.
     pub rule: Option<&'a NetworkRule>,
     pub why: Why,
 }
@@ -123,12 +123,12 @@ pub fn decide<'a>(network: &'a Network, environment: &Environment, request: &Req
     if !admitted.allowed || !is_read(rules, &environment.mask, target) {
         return RequestDecision { allowed: admitted.allowed, rule: admitted.rule, why: Why::Host };
     }
+    let limit = hosts::limits(rules, target).first().map(|(_, rule)| *rule).or(admitted.rule);
     if !secure {
-        let rule = hosts::limits(rules, target).first().map(|(_, rule)| *rule).or(admitted.rule);
-        return RequestDecision { allowed: false, rule, why: Why::NotTls };
+        return RequestDecision { allowed: false, rule: limit, why: Why::NotTls };
     }
     let decision = hosts::may_ask(rules, target, method, path);
-    RequestDecision { allowed: decision.allowed, rule: decision.rule, why: Why::Request }
+    RequestDecision { allowed: decision.allowed, rule: decision.rule.or(limit), why: Why::Request }
 }
 
 /// Whether connections to a target are opened and read: where a line says what may be asked there, and where a masked variable is for it.

@@ -8,7 +8,6 @@ use crate::policy::requests::{PathFault, PathPattern, Requests};
 use crate::policy::{HostPattern, Network, NetworkRule};
 use crate::source::Spanned;
 use crate::syntax::ast::{self, NetworkItemKind, Text, TextPart, Word};
-use crate::syntax::nearest;
 
 impl Collector<'_> {
     pub(super) fn network(&mut self, network: &ast::Network) -> Network {
@@ -121,20 +120,9 @@ impl Collector<'_> {
                 let finding = error("`CONNECT` opens a tunnel, in which nothing can be read".into());
                 self.report(finding.help("a host behind a proxy is allowed by a line of its own"));
             } else if methods.contains(&word.value) {
-                let finding = Finding::new("method", Severity::Warning, format!("`{}` twice", word.value));
-                self.report(finding.at(word.span, "again here").help("take it out"));
+                let finding = error(format!("`{}` twice", word.value));
+                self.report(finding.help("take it out"));
             } else {
-                if let Some(meant) = misspelt_method(&word.value) {
-                    let edit = Edit { span: word.span, replacement: meant.into() };
-                    let message = format!("`{}` is no usual method", word.value);
-                    let finding = Finding::new("method", Severity::Warning, message);
-                    self.report(
-                        finding
-                            .at(word.span, "servers know it if they say so themselves")
-                            .help(format!("did you mean `{meant}`?"))
-                            .fix(format!("write `{meant}`"), vec![edit], false),
-                    );
-                }
                 methods.push(word.value.clone());
             }
         }
@@ -175,7 +163,7 @@ impl Collector<'_> {
             match single {
                 Some(pattern) if patterns.iter().any(|known| known.value == pattern) => {
                     let finding =
-                        Finding::new("host", Severity::Warning, format!("`{pattern}` is named twice"));
+                        Finding::new("host", Severity::Error, format!("`{pattern}` is named twice"));
                     self.report(finding.at(written.span, "again here").help("take it out"));
                 }
                 Some(pattern) => patterns.push(Spanned::new(pattern, written.span)),
@@ -198,35 +186,6 @@ impl Collector<'_> {
             }
         }
     }
-}
-
-/// Those that clients of HTTP and of WebDAV use (the registry of methods, RFC 9110, 16.1.1, has forty; others may be named too).
-const METHODS: [&str; 16] = [
-    "GET",
-    "HEAD",
-    "POST",
-    "PUT",
-    "DELETE",
-    "OPTIONS",
-    "TRACE",
-    "PATCH",
-    "PROPFIND",
-    "PROPPATCH",
-    "MKCOL",
-    "COPY",
-    "MOVE",
-    "LOCK",
-    "UNLOCK",
-    "REPORT",
-];
-
-/// The method that an unusual one is a slip of. What is itself a word that somebody may mean is none: only the nearest are.
-fn misspelt_method(method: &str) -> Option<&'static str> {
-    if METHODS.contains(&method) {
-        return None;
-    }
-    let registered = ["ACL", "BIND", "LINK", "MERGE", "PRI", "QUERY", "SEARCH", "PURGE", "LIST"];
-    if registered.contains(&method) { None } else { nearest(method, METHODS) }
 }
 
 /// What is said of a path that is none: message, help, and what may be meant.

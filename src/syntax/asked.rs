@@ -85,10 +85,10 @@ impl Refused<'_> {
             };
             return Some(self.error(format!("an empty list of {what}")).at(span, "expected one").help(help));
         }
-        if self.expects(&[Rule::method, Rule::methods]) {
-            if let Some(finding) = self.wrong_method(found, &plain) {
-                return Some(finding);
-            }
+        if self.expects(&[Rule::method, Rule::methods])
+            && let Some(finding) = self.wrong_method(found, &plain)
+        {
+            return Some(finding);
         }
         if self.expects(&[Rule::kw_methods, Rule::kw_paths]) {
             if found.kind == PieceKind::Bare && is_method(text) {
@@ -119,7 +119,7 @@ impl Refused<'_> {
         }
         let names = self.expects(&[Rule::name, Rule::variable_name]);
         if matches!(self.statement, "set" | "pass" | "mask") && names {
-            let bare = text.trim_start_matches('$').trim_matches(['{', '}']);
+            let bare = text.trim_start_matches('$');
             if text.starts_with('$') && !bare.is_empty() {
                 let finding = plain().help("a variable is named here, not read: its name stands without `$`");
                 return Some(finding.fix(format!("write `{}`", shown(bare)), edit(span, bare.into()), true));

@@ -261,7 +261,6 @@ fn what_may_be_asked() {
         "CONNECT",
         "",
     );
-    mistake("allow \"x.com\" methods GTE", "`GTE` is no usual method", "GTE", "did you mean `GET`?");
     mistake("allow \"x.com\" methods GET GET", "`GET` twice", "GET", "take it out");
     for (path, message, help) in [
         ("", "a path that does not begin with `/`", "`/**`"),

@@ -100,6 +100,7 @@ rules![
     unused_fragment,
     unused_group,
     unused_param,
+    unusual_method,
     unverified_tls,
     upload_host,
     useless_executable,
