@@ -186,6 +186,11 @@ fn fixing_until_nothing_is_left_keeps_good_examples_as_they_are() {
 
 /// Mistakes of the language that are answered by a program: the text, the name of the finding, the text after its fix.
 const LANGUAGE: &[(&str, &str, &str)] = &[
+    (
+        "network only { allow \"example.com\" paths \"/a?b\" }",
+        "request-path",
+        "network only { allow \"example.com\" paths \"/a\" }",
+    ),
     ("root \"/opt\" readonly", "syntax", "root \"/opt\" read-only"),
     ("root /opt read-only", "syntax", "root \"/opt\" read-only"),
     ("root read-only \"/opt\"", "syntax", "root \"/opt\" read-only"),
@@ -266,6 +271,8 @@ const STATEMENTS: &[&str] = &[
     "deny glob \"$workspace/**/*.pem\"",
     "deny glob \"$workspace/**/*.pem\" # palisade: allow(unmatched-denial) none yet",
     "network only { allow \"*.crates.io\"; allow \"static.crates.io\"; deny \"x.org\"; allow \"example.com:*\" }",
+    "network only { allow \"api.github.com\" methods GTE; allow \"api.github.com\"; inspect \"crates.io\"; allow \"api.openai.com\" }",
+    "env { pass OPENAI_API_KEY; mask GH_TOKEN for \"api.github.com\"; pass NODE_EXTRA_CA_CERTS }",
     "network all",
     "tools git git find",
     "tools [\n    cat\n    cat # the second\n    docker\n]",
