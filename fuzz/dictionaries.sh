@@ -13,7 +13,7 @@ quoted() {
 {
     quoted grammar/profile.pest src/policy/needs.rs src/syntax/words.rs
     grep -ohE '^ *(fragment|group) "?[a-z-]+' policies/std/*.palisade | awk '{ gsub("\"", ""); print ($1 == "group" ? "\"@" : "\"std/") $2 "\"" }' | sort -u
-    printf '"%s"\n' '$workspace' '${home}' '~/' '\"' 'r#\"' '\"#' '**/' '\\u{e9}' '\x0d\x0a' '\xef\xbb\xbf' '# palisade: allow(' '/**'
+    printf '"%s"\n' '$workspace' '${home}' '~/' '\"' 'r#\"' '\"#' '**/' '\\u{e9}' '\x0d\x0a' '\xef\xbb\xbf' '# palisade: allow(' '/**' 'GET' 'GET https://'
 } | sort -u >"$out/profile.dict"
 {
     quoted grammar/sbpl.pest src/sbpl/vocabulary/*.rs
@@ -21,5 +21,5 @@ quoted() {
 } | sort -u >"$out/sb.dict"
 {
     sed -nE 's/^ *-? ?([a-z-]+):.*/"\1: "/p' snapshots/manifest.snap
-    printf '"%s"\n' '- ' '\x0a- ' '\x0a  ' "''" '\"' ': ' ' #' '{}' '[]' '---\x0a' '<<: ' '!!str ' '&a ' '*a' 'null' '~' '0x1' '\xe2\x80\xa8' '\x0d'
+    printf '"%s"\n' 'hosts: ' 'requests: ' 'methods: ' 'paths: ' 'mask: ' '- ' '\x0a- ' '\x0a  ' "''" '\"' ': ' ' #' '{}' '[]' '---\x0a' '<<: ' '!!str ' '&a ' '*a' 'null' '~' '0x1' '\xe2\x80\xa8' '\x0d'
 } | sort -u >"$out/manifest.dict"

@@ -55,6 +55,9 @@ fn statement() -> impl Strategy<Value = String> {
                     "tools git", "optional-tools rg", "network all", "network off", "ipc shared-memory", "needs tls terminal",
                     "limits { time 30s; output 1MiB }", "env { set LANG \"C\"; pass TERM }", "param x \"y\"",
                     "network only { allow \"*.example.com:443\"; deny \"a.example.com\" }",
+                    "network only { allow \"api.example.com\" methods GET HEAD paths \"/a/*\" \"/b/**\"; inspect \"b.example.com:8443\" }",
+                    "env { mask TOKEN for \"api.example.com\" \"b.example.com:8443\" }",
+                    "expect { request \"GET https://api.example.com/a/b\" allowed }",
                     "on macos { seatbelt \"(allow mach-lookup (global-name \\\"x\\\"))\" because \"y\" }"]).prop_map(str::to_owned),
         1 => (word(&["read", "write", "exec", "connect"]), path(), word(&["allowed", "denied"]))
             .prop_map(|(operation, path, verdict)| format!("expect {{ {operation} \"{path}\" {verdict} }}")),

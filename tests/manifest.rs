@@ -4,9 +4,11 @@
 mod road;
 
 use palisade::host::{Identity, RecordedHost};
-use palisade::manifest::{self, CacheLine, Manifest, ManifestError};
+use palisade::manifest::{self, AskRule, CacheLine, HostRule, Manifest, ManifestError, MaskedVariable};
 use palisade::pipeline::{self, Artifact};
 use palisade::plan::{Operation, OriginKind, Rule};
+use palisade::policy::Network;
+use palisade::policy::requests::Requests;
 use proptest::prelude::*;
 use road::{Walked, examples, mac, profile, walk_text};
 
@@ -254,6 +256,9 @@ proptest! {
         manifest.roots[0].path = format!("/{path}").into();
         manifest.skipped_tools[0].reason.clone_from(reason);
         manifest.losses.push(reason.clone());
+        let asked = AskRule { methods: vec![name.clone()], paths: vec![path.clone()] };
+        manifest.hosts.push(HostRule { allow: true, host: value.clone(), requests: Some(asked), from: from.clone() });
+        manifest.environment.mask.push(MaskedVariable { name: name.clone(), hosts: vec![value.clone()], from: from.clone() });
         let (device, inode, size, modified) = numbers;
         manifest.cache.push(CacheLine { identity: Identity { device, inode }, size, modified: modified.into(), path: format!("/{path}").into() });
         let text = manifest::write(&manifest).unwrap();
@@ -390,6 +395,56 @@ fn a_list_of_hosts_is_written_for_both_systems() {
             manifest.hosts.iter().map(|rule| (rule.allow, rule.host.as_str())).collect();
         assert_eq!(hosts, [(true, "*.example.com:*"), (false, "a.example.com:443")]);
     }
+}
+
+#[test]
+fn what_may_be_asked_and_what_is_masked_is_written_for_both_systems() {
+    let statements = "root \"$workspace\" read-only\nnetwork only {\nallow \"api.example.com\" methods GET HEAD paths \"/a/*\" \"/b/**\"
+        inspect \"b.example.com:8443\"\nallow \"c.example.com\"\n}\nenv { mask TOKEN for \"c.example.com\" \"api.example.com\"; pass LANG }";
+    for (host, losses) in [(examples(), 1), (mac(), 2)] {
+        let (walked, artifact) = compiled(&host, statements);
+        let manifest = manifest::read(&artifact.manifest).unwrap();
+        let hosts: Vec<_> =
+            manifest.hosts.iter().map(|rule| (rule.host.as_str(), rule.requests.clone())).collect();
+        let strings = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        let asked = AskRule { methods: strings(&["GET", "HEAD"]), paths: strings(&["/a/*", "/b/**"]) };
+        let expected = [
+            ("api.example.com:443", Some(asked)),
+            ("b.example.com:8443", Some(AskRule::default())),
+            ("c.example.com:443", None),
+        ];
+        assert_eq!(hosts, expected);
+        let Network::Only(rules) = &walked.bound().plan.network else { panic!() };
+        let read_back: Vec<_> = manifest
+            .hosts
+            .iter()
+            .map(|rule| rule.requests.as_ref().map(|asked| Requests::try_from(asked).unwrap()))
+            .collect();
+        assert_eq!(read_back, rules.iter().map(|rule| rule.requests.clone()).collect::<Vec<_>>());
+        let masked: Vec<_> =
+            manifest.environment.mask.iter().map(|mask| (mask.name.as_str(), mask.hosts.join(" "))).collect();
+        assert_eq!(masked, [("TOKEN", "api.example.com:443 c.example.com:443".to_owned())]);
+        assert_eq!(manifest.environment.pass, ["LANG"]);
+        let of_reading = |loss: &&String| {
+            loss.contains("connections to this host are read") || loss.contains("connections that are read")
+        };
+        assert_eq!(manifest.losses.iter().filter(of_reading).count(), losses, "{:?}", manifest.losses);
+    }
+}
+
+/// An older program knows no limits, and must not obey a manifest with some as if there were none.
+#[test]
+fn limits_and_masks_stand_in_fields_of_their_own() {
+    let statements = "root \"$workspace\" read-only\nnetwork only { inspect \"a.example.com\" }\nenv { mask T for \"a.example.com\" }";
+    let text = compiled(&examples(), statements).1.manifest;
+    for field in ["  requests: {}\n", "  mask:\n"] {
+        assert!(text.contains(field), "{text}");
+    }
+    let nothing =
+        compiled(&examples(), "root \"$workspace\" read-only\nnetwork only { allow \"a.example.com\" }")
+            .1
+            .manifest;
+    assert!(!nothing.contains("requests:") && !nothing.contains("mask:"), "{nothing}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `palisade why OP SUBJECT`: whether something is allowed, and which statement decides.
 
+mod asked;
+
 use super::Exit;
 use super::input::{BindArgs, current_directory};
 use super::output::{fail, findings_aside, print, style};
@@ -24,9 +26,9 @@ use std::io::IsTerminal as _;
 /// The first line begins with `allowed` or `denied`, and the exit code is 0 or 1 accordingly; 2 where the question cannot be answered.
 #[derive(clap::Args)]
 pub struct Args {
-    /// read, list, metadata, write, create, remove, rename, link, exec, map or connect
+    /// read, list, metadata, write, create, remove, rename, link, exec, map, connect or request
     operation: String,
-    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT]
+    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT]; for request "METHOD URL"
     subject: String,
     /// The profile [default: the only one in the current directory]
     #[arg(short, long, value_name = "FILE")]
@@ -70,6 +72,9 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
     };
     if question == Question::ConnectHost {
         return Ok(host_answer(&sources, bound, args));
+    }
+    if question == Question::Request {
+        return asked::answer(&sources, bound, args);
     }
     let asked = subject_path(args, host.home());
     let subject = subject::locate(host, &bound.policy, &bound.binding, question, &asked)
@@ -183,7 +188,9 @@ fn host_reasons(bound: &Bound, decision: &hosts::HostDecision<'_>, subject: &str
             ),
             _ => None,
         };
-        return by.into_iter().chain(unless.map(str::to_owned)).collect();
+        let by = by.filter(|_| hosts::limits(rules, &target).is_empty());
+        let reads = asked::reads(bound, rules, &target);
+        return by.into_iter().chain(reads).chain(unless.map(str::to_owned)).collect();
     };
     let name = reason.name();
     let mut reasons = vec![by.map_or_else(
@@ -204,7 +211,11 @@ fn host_reasons(bound: &Bound, decision: &hosts::HostDecision<'_>, subject: &str
 fn statement(rule: &NetworkRule) -> String {
     match (rule.is_localhost(), rule.pattern.port) {
         (true, Some(port)) => format!("localhost {port}"),
-        _ => format!("{} \"{}\"", if rule.allow { "allow" } else { "deny" }, rule.pattern),
+        _ => match &rule.requests {
+            Some(requests) if requests.is_any() => format!("inspect \"{}\"", rule.pattern),
+            Some(requests) => format!("allow \"{}\" {requests}", rule.pattern),
+            None => format!("{} \"{}\"", if rule.allow { "allow" } else { "deny" }, rule.pattern),
+        },
     }
 }
 

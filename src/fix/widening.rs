@@ -1,7 +1,9 @@
 //! Whether one plan allows what another does not.
 
+use crate::plan::request::is_read;
 use crate::plan::{Effect, Plan, hosts};
-use crate::policy::{Ipc, Network};
+use crate::policy::host::Target;
+use crate::policy::{Ipc, Network, NetworkRule};
 use camino::Utf8Path;
 use std::collections::BTreeSet;
 
@@ -13,6 +15,7 @@ pub fn widening(before: &Plan, after: &Plan) -> Option<String> {
     paths(before, after)
         .or_else(|| network(&before.network, &after.network))
         .or_else(|| environment(before, after))
+        .or_else(|| unread(before, after))
         .or_else(|| limits(before, after))
         .or_else(|| others(before, after))
 }
@@ -59,13 +62,67 @@ fn network(before: &Network, after: &Network) -> Option<String> {
     asked
         .find(|host| hosts::decide(after, host).allowed && !hosts::decide(before, host).allowed)
         .map(|host| format!("the host `{host}`"))
+        .or_else(|| requests(before, after))
+}
+
+/// What may be asked of a host whose connections were read. Every method and path that either names is asked about, and one that neither does.
+fn requests(before: &Network, after: &Network) -> Option<String> {
+    let (Network::Only(old), Network::Only(new)) = (before, after) else { return None };
+    let limited = |rules: &[NetworkRule]| -> Vec<NetworkRule> {
+        rules.iter().filter(|rule| rule.requests.is_some()).cloned().collect()
+    };
+    let said: Vec<NetworkRule> = limited(old).into_iter().chain(limited(new)).collect();
+    let of = |rule: &NetworkRule| rule.requests.clone().unwrap_or_default();
+    let mut methods: BTreeSet<String> = said.iter().flat_map(|rule| of(rule).methods).collect();
+    methods.insert("ANY-OTHER".into());
+    let paths = said.iter().flat_map(|rule| of(rule).paths).map(|path| path.to_string());
+    let one = |path: &str| path.replace("**", "any").replace('*', "any");
+    let mut paths: BTreeSet<String> = paths
+        .flat_map(|path| {
+            [one(&path), format!("{}/deeper", one(&path)), path.replace("/**", "").replace('*', "any")]
+        })
+        .collect();
+    paths.insert("/any-other".into());
+    for host in said.iter().map(|rule| rule.pattern.to_string()).collect::<BTreeSet<_>>() {
+        let Ok(target) = Target::parse(&host, None) else { continue };
+        for method in &methods {
+            let asked = |rules, path: &String| hosts::may_ask(rules, &target, method, path).allowed;
+            if let Some(path) = paths.iter().find(|path| asked(new, path) && !asked(old, path)) {
+                return Some(format!("`{method}` of `{path}` at `{host}`"));
+            }
+        }
+    }
+    None
 }
 
 fn environment(before: &Plan, after: &Plan) -> Option<String> {
     let (old, new) = (&before.environment, &after.environment);
     let set = new.set.iter().find(|(name, value)| old.set.get(*name) != Some(value)).map(|(name, _)| name);
     let passed = new.pass.iter().find(|name| !old.pass.contains(name));
-    set.or(passed).map(|name| format!("the variable `{name}`"))
+    set.or(passed).map(|name| format!("the variable `{name}`")).or_else(|| {
+        // Where the command had the value itself, it could give it to every host.
+        let masked = new.mask.iter().filter(|mask| !old.pass.contains(&mask.name));
+        masked.into_iter().find_map(|mask| {
+            let known = old.mask.iter().find(|known| known.name == mask.name);
+            let new =
+                mask.hosts.iter().find(|host| !known.is_some_and(|known| known.hosts.contains(host)))?;
+            Some(format!("the value of `{}` at `{new}`", mask.name))
+        })
+    })
+}
+
+/// A host whose connections were read, and are not.
+fn unread(before: &Plan, after: &Plan) -> Option<String> {
+    let (Network::Only(old), Network::Only(new)) = (&before.network, &after.network) else { return None };
+    let hosts = before.environment.mask.iter().flat_map(|mask| &mask.hosts).map(ToString::to_string);
+    let limited = old.iter().filter(|rule| rule.requests.is_some()).map(|rule| rule.pattern.to_string());
+    let was_read: BTreeSet<String> = hosts.chain(limited).collect();
+    let now = |host: &String| {
+        let target = Target::parse(host, None).ok()?;
+        let open = hosts::admit(new, &target).allowed && !is_read(new, &after.environment.mask, &target);
+        open.then(|| format!("connections to `{host}` that nobody reads"))
+    };
+    was_read.iter().find_map(now)
 }
 
 fn limits(before: &Plan, after: &Plan) -> Option<String> {

@@ -74,6 +74,18 @@ pub const ENTRIES: &[Entry] = &[
          on the line directly above it.",
     ),
     entry(
+        "mask",
+        Offers::None,
+        "A masked variable whose value could be put in nowhere, or that the command is handed all the same.\n\n`network only` must allow each host of \
+         `mask NAME for \"HOST\"`: with `network off` there is none, and with `network all` nobody reads what is sent.",
+    ),
+    entry(
+        "method",
+        Offers::None,
+        "A method that no line can allow, or that a line names twice.\n\n`methods GET HEAD` has the methods as they are sent. `CONNECT` is none of \
+         them: it opens a tunnel.",
+    ),
+    entry(
         "not-yet-compiled",
         Offers::None,
         "Something that the language can say and that no wall of this version holds.\n\nIt is refused, since to accept it would be to \
@@ -101,6 +113,17 @@ pub const ENTRIES: &[Entry] = &[
         Offers::None,
         "A statement or entry that can be said once, and is said twice in one file.\n\nStatements are a set: no order says which \
          of two holds. Keep one.",
+    ),
+    entry(
+        "request",
+        Offers::None,
+        "A question about a request that names none.\n\nWrite the method and the URL, as in `request \"GET https://api.example.com/status\"`.",
+    ),
+    entry(
+        "request-path",
+        Offers::Unsafe,
+        "A path of requests that cannot be compared.\n\nA path begins with `/`; `*` is one whole segment, `**` stands last and is one or more. What \
+         servers read in more than one way (`..`, `//`, `%2F`) is in none, and queries are not compared.",
     ),
     entry(
         "sb-evaluation",

@@ -14,12 +14,16 @@ pub enum Question {
     Rename,
     /// Reaching a host over the network.
     ConnectHost,
+    /// Asking something of a host by HTTP: `GET https://HOST/PATH`.
+    Request,
 }
 
 impl Question {
     /// Every word that may be asked, for messages and completion.
-    pub const WORDS: [&'static str; 11] =
-        ["read", "list", "metadata", "write", "create", "remove", "rename", "link", "exec", "map", "connect"];
+    pub const WORDS: [&'static str; 12] = [
+        "read", "list", "metadata", "write", "create", "remove", "rename", "link", "exec", "map", "connect",
+        "request",
+    ];
 
     /// The question of that name. `connect` asks about a unix socket where the subject is a path.
     pub fn named(word: &str, subject: &str) -> Option<Self> {
@@ -27,6 +31,7 @@ impl Question {
             "list" => Self::List,
             "rename" => Self::Rename,
             "connect" if !subject.starts_with(['/', '~', '$', '.']) => Self::ConnectHost,
+            "request" => Self::Request,
             "interpret" => return None,
             _ => Self::Operation(Operation::named(word)?),
         })
@@ -34,7 +39,7 @@ impl Question {
 
     /// The answer for a canonical path. `write` on what is missing asks `create` too: that is what a program would do. But what
     /// the system gives, as devices, is there when a command runs, whether or not it was seen.
-    /// A question about a host is none about a path, and is answered no; see [`super::hosts`].
+    /// A question about a host or a request is none about a path, and is answered no; see [`super::hosts`] and [`super::request`].
     pub fn ask<'a>(self, decider: &Decider<'a>, path: &Utf8Path, exists: bool) -> Decision<'a> {
         match self {
             Self::Operation(Operation::Write) if !exists => {
@@ -47,7 +52,7 @@ impl Question {
             Self::Operation(operation) => decider.decide(operation, path),
             Self::List => decider.decide(Operation::Read, path),
             Self::Rename => decider.decide(Operation::Remove, path),
-            Self::ConnectHost => Decision { allowed: false, rule: None },
+            Self::ConnectHost | Self::Request => Decision { allowed: false, rule: None },
         }
     }
 }

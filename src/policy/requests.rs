@@ -25,6 +25,15 @@ impl Requests {
         segments(path).is_ok_and(|asked| self.paths.iter().any(|pattern| pattern.matches(&asked)))
     }
 
+    /// Whether every request that the other one holds, this one holds too. A no may be a yes that takes two patterns to see.
+    pub fn cover(&self, other: &Self) -> bool {
+        let all = |method: &String| self.methods.contains(method);
+        let methods = self.methods.is_empty() || !other.methods.is_empty() && other.methods.iter().all(all);
+        let path = |path: &PathPattern| self.paths.iter().any(|outer| outer.covers(path));
+        let paths = self.paths.is_empty() || !other.paths.is_empty() && other.paths.iter().all(path);
+        methods && paths
+    }
+
     /// Whether everything may be asked.
     pub fn is_any(&self) -> bool {
         self.methods.is_empty() && self.paths.is_empty()
@@ -89,6 +98,20 @@ impl PathPattern {
             return Err(PathFault::Deep);
         }
         Ok(Self { text: text.to_owned(), segments })
+    }
+
+    /// Whether every path that the other pattern matches, this one matches too.
+    fn covers(&self, other: &Self) -> bool {
+        if self.segments == other.segments {
+            return true;
+        }
+        let is_deep = |pattern: &Self| pattern.segments.last().is_some_and(|last| last == b"**");
+        // What stands for many segments is matched by what does, at no greater depth.
+        let (own, others) = (self.segments.len(), other.segments.len());
+        if is_deep(other) && !(is_deep(self) && own <= others) {
+            return false;
+        }
+        self.matches(&other.segments)
     }
 
     fn matches(&self, asked: &[Vec<u8>]) -> bool {
@@ -230,7 +253,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn one_statement_covers_another() {
+        for (outer, inner, covered) in [
+            (requests(&[], &[]), requests(&["GET"], &["/a"]), true),
+            (requests(&["GET"], &[]), requests(&[], &[]), false),
+            (requests(&["GET", "HEAD"], &[]), requests(&["GET"], &["/a"]), true),
+            (requests(&["GET"], &["/a"]), requests(&["GET"], &[]), false),
+            (requests(&[], &["/a/**"]), requests(&[], &["/a/*", "/a/b/**", "/a/"]), true),
+            (requests(&[], &["/a/**"]), requests(&[], &["/a"]), false),
+            (requests(&[], &["/a/*"]), requests(&[], &["/a/**"]), false),
+            (requests(&[], &["/a/*"]), requests(&[], &["/a/"]), false),
+            (requests(&[], &["/*/b"]), requests(&[], &["/a/b"]), true),
+            (requests(&[], &["/*/b"]), requests(&[], &["/*/*"]), false),
+            (requests(&[], &["/a/b/**"]), requests(&[], &["/a/**"]), false),
+            (requests(&[], &["/%61"]), requests(&[], &["/a"]), true),
+        ] {
+            assert_eq!(outer.cover(&inner), covered, "{outer} covers {inner}");
+        }
+    }
+
     proptest! {
+        /// What covers something holds all of it.
+        #[test]
+        fn what_covers_holds_as_much(
+            outer in "(/([ab]|\\*)){1,3}(/\\*\\*)?",
+            inner in "(/([ab]|\\*)){1,3}(/\\*\\*)?",
+            asked in "(/[ab]?[ab]){1,4}/?",
+        ) {
+            let (outer, inner) = (requests(&[], &[&outer]), requests(&[], &[&inner]));
+            if outer.cover(&inner) && inner.hold("GET", &asked) {
+                prop_assert!(outer.hold("GET", &asked), "{} {} {}", outer, inner, asked);
+            }
+        }
+
         /// However much of a path is escaped, it is the same path.
         #[test]
         fn escapes_change_nothing(name in "[a-z]{1,8}", escaped in proptest::collection::vec(any::<bool>(), 8)) {

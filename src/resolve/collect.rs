@@ -3,6 +3,7 @@
 use super::expand::Expander;
 use super::files::Gathered;
 use super::groups::Groups;
+use super::masks::{PASSED, claim_of};
 use super::params::{Params, differs};
 use super::{Options, names};
 use crate::finding::{Edit, Finding, Severity};
@@ -12,16 +13,16 @@ use crate::policy::{
     ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
-use crate::syntax::ast::{self, Statement, StatementKind, Word};
+use crate::syntax::ast::{self, EnvItemKind, Statement, StatementKind, Word};
 use crate::syntax::{nearest, shown};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where something that can be said once was said first.
-struct Claim {
-    file: usize,
-    span: Span,
-    value: String,
+pub(super) struct Claim {
+    pub(super) file: usize,
+    pub(super) span: Span,
+    pub(super) value: String,
 }
 
 pub(super) struct Collector<'a> {
@@ -30,14 +31,14 @@ pub(super) struct Collector<'a> {
     groups: Groups,
     /// A policy that states nothing.
     blank: Policy,
-    claims: HashMap<String, Claim>,
+    pub(super) claims: HashMap<String, Claim>,
     /// The words of lists: list, file, whether in an `on` block, word.
     said: HashMap<(&'static str, usize, bool, String), Span>,
     /// Whether an `on` block is being read.
     in_block: bool,
     /// Which file is being read; the profile is 0.
-    file: usize,
-    fragment: bool,
+    pub(super) file: usize,
+    pub(super) fragment: bool,
 }
 
 /// The policy that the files state together. Findings go to `findings`; what is wrong is left out of the policy.
@@ -60,6 +61,7 @@ pub fn collect(
         collector.file = index;
         collector.statements(&file.statements, &mut policy);
     }
+    collector.check_masks(&policy);
     policy.tools = distinct(policy.tools);
     policy.optional_tools = distinct(policy.optional_tools);
     for id in &collector.groups.files {
@@ -257,7 +259,7 @@ impl Collector<'_> {
     }
 
     /// Whether what can be said once is to be taken from here. The profile wins over fragments; two fragments must agree.
-    fn claim(&mut self, what: String, span: Span, value: String) -> bool {
+    pub(super) fn claim(&mut self, what: String, span: Span, value: String) -> bool {
         let file = self.file;
         match self.claims.get(&what) {
             None => {
@@ -346,7 +348,11 @@ impl Collector<'_> {
     }
 
     fn variable(&mut self, item: &ast::EnvItem, policy: &mut Policy) {
-        let value = item.value.as_ref().map(|text| (self.expander.text(text), text.span));
+        let value = match &item.kind {
+            EnvItemKind::Mask(hosts) => return self.mask(item, hosts, policy),
+            EnvItemKind::Set(text) => Some((self.expander.text(text), text.span)),
+            EnvItemKind::Pass => None,
+        };
         if let Some(finding) = names::variable(&item.name) {
             self.report(finding);
             return;
@@ -363,7 +369,8 @@ impl Collector<'_> {
             Some((value, _)) => value,
         };
         let name = item.name.value.clone();
-        if self.claim(format!("the variable `{name}`"), item.span, format!("{value:?}")) {
+        let said = value.as_ref().map_or(PASSED.to_owned(), |value| format!("{value:?}"));
+        if self.claim(claim_of(&name), item.span, said) {
             policy.env.push(EnvEntry { name, value, span: item.span });
         }
     }
@@ -385,6 +392,14 @@ impl Collector<'_> {
                     return None;
                 }
                 word.value
+            }
+            "request" => {
+                let asked = Spanned::new(subject, span);
+                if let Some(finding) = names::request(&asked) {
+                    self.report(finding);
+                    return None;
+                }
+                asked.value
             }
             // A path is a unix socket.
             "connect" if !is_path => match names::host(&Spanned::new(subject, span)) {

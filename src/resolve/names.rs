@@ -3,6 +3,7 @@
 use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
 use crate::plan::question::Question;
+use crate::plan::request::{Request, RequestFault};
 use crate::source::Spanned;
 use crate::syntax::ast::Word;
 use crate::syntax::{nearest, shown};
@@ -59,7 +60,8 @@ pub fn operation(word: &Word) -> Option<Finding> {
         "ls" | "dir" | "readdir" => Some("list"),
         "stat" => Some("metadata"),
         "modify" | "edit" | "append" | "overwrite" => Some("write"),
-        "network" | "net" | "http" | "https" | "fetch" | "host" => Some("connect"),
+        "network" | "net" | "host" => Some("connect"),
+        "ask" | "curl" | "fetch" | "get" | "http" | "https" | "post" | "url" => Some("request"),
         "mkdir" | "new" | "touch" => Some("create"),
         "open" | "cat" => Some("read"),
         other => nearest(other, Question::WORDS),
@@ -97,4 +99,14 @@ pub fn host(text: &Spanned<String>) -> Result<String, Box<Finding>> {
         },
         Err(error) => Err(refused(error.message, error.help)),
     }
+}
+
+/// What is wrong with the subject of an expectation about `request`.
+pub fn request(text: &Spanned<String>) -> Option<Finding> {
+    let fault = Request::parse(&text.value).err()?;
+    let finding = Finding::new("request", Severity::Error, fault.to_string()).at(text.span, "here");
+    Some(match &fault {
+        RequestFault::Host(_) => finding.help("write `GET https://api.example.com/path`, of one host"),
+        fault => finding.help(fault.help()),
+    })
 }

@@ -1,7 +1,7 @@
 //! The fragments that ship with the program, `policies/std/`, held in the binary.
 
 /// Name (as in `use "std/NAME"`) and text of each, sorted by name.
-pub const FRAGMENTS: [(&str, &str); 21] = [
+pub const FRAGMENTS: [(&str, &str); 22] = [
     ("build", include_str!("../../policies/std/build.palisade")),
     ("command", include_str!("../../policies/std/command.palisade")),
     ("git", include_str!("../../policies/std/git.palisade")),
@@ -11,6 +11,7 @@ pub const FRAGMENTS: [(&str, &str); 21] = [
     ("net/docker-hub", include_str!("../../policies/std/net/docker-hub.palisade")),
     ("net/ghcr", include_str!("../../policies/std/net/ghcr.palisade")),
     ("net/github", include_str!("../../policies/std/net/github.palisade")),
+    ("net/github-api-read", include_str!("../../policies/std/net/github-api-read.palisade")),
     ("net/go", include_str!("../../policies/std/net/go.palisade")),
     ("net/maven", include_str!("../../policies/std/net/maven.palisade")),
     ("net/npm", include_str!("../../policies/std/net/npm.palisade")),

@@ -244,6 +244,9 @@ impl<'a> Parser<'a> {
                 let edit = Edit { span: Span { end: span.start + end, ..span }, replacement: "#".into() };
                 return finding.help("a comment begins with `#`").fix("write `#`", vec![edit], true);
             }
+            if let Some(home) = super::asked::home_of(word, block) {
+                return finding.help(home);
+            }
             match vocabulary.meant(word) {
                 Some(meant) => finding.help(format!("did you mean `{meant}`?")).fix(
                     format!("write `{meant}`"),

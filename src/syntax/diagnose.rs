@@ -33,24 +33,24 @@ pub fn shown(text: &str) -> String {
 }
 
 impl Refused<'_> {
-    fn span(&self, piece: Piece) -> Span {
+    pub(super) fn span(&self, piece: Piece) -> Span {
         Span::new(self.file, piece.range())
     }
 
-    fn str(&self, piece: Piece) -> &str {
+    pub(super) fn str(&self, piece: Piece) -> &str {
         self.text.get(piece.range()).unwrap_or_default()
     }
 
-    fn error(&self, message: String) -> Finding {
+    pub(super) fn error(&self, message: String) -> Finding {
         Finding::new("syntax", Severity::Error, message)
     }
 
-    fn expects(&self, rules: &[Rule]) -> bool {
+    pub(super) fn expects(&self, rules: &[Rule]) -> bool {
         self.expected.iter().any(|rule| rules.contains(rule))
     }
 
     fn expects_quoted(&self) -> bool {
-        self.expects(&[Rule::quoted, Rule::raw, Rule::cooked])
+        self.expects(&[Rule::quoted, Rule::raw, Rule::cooked, Rule::quoted_list])
     }
 
     fn expects_member(&self) -> bool {
@@ -75,7 +75,7 @@ impl Refused<'_> {
     /// What would have been right, in words.
     fn wanted(&self, before: Option<Piece>) -> String {
         let context = match before.map(|piece| self.str(piece)) {
-            Some(word @ ("because" | "glob" | "except")) => word,
+            Some(word @ ("because" | "glob" | "except" | "paths" | "for")) => word,
             _ => self.statement,
         };
         let mut wanted: Vec<String> = Vec::new();
@@ -124,6 +124,7 @@ impl Refused<'_> {
             "expectation" if self.expects(&[Rule::verdict]) => {
                 finding.help("say what must be the answer: `allowed` or `denied`")
             }
+            "allow" | "mask" => self.unfinished_request(finding),
             _ => finding,
         }
     }
@@ -137,6 +138,11 @@ impl Refused<'_> {
         let plain = || {
             self.error(format!("expected {wanted}, found `{quote}`")).at(span, format!("expected {wanted}"))
         };
+        if matches!(self.statement, "allow" | "inspect" | "deny-host" | "set" | "pass" | "mask")
+            && let Some(finding) = self.unexpected_request(found, before, plain)
+        {
+            return finding;
+        }
         if self.expected.iter().all(|rule| *rule == Rule::EOI) {
             return self.left_over(found);
         }
@@ -221,6 +227,7 @@ impl Refused<'_> {
             "ipc" => (Vocabulary::Ipc, true),
             "on" => (Vocabulary::System, true),
             _ if self.expects(&[Rule::verdict]) => (Vocabulary::Verdict, true),
+            "allow" if self.expects(&[Rule::kw_methods, Rule::kw_paths]) => (Vocabulary::Request, true),
             _ => return None,
         })
     }
@@ -254,7 +261,7 @@ impl Refused<'_> {
             .error(format!("unexpected `{}` after the end of the statement", shown(text)))
             .at(span, "nothing may follow here");
         match (found.kind, self.statement) {
-            (PieceKind::Cooked | PieceKind::Raw, "allow" | "deny-host") => {
+            (PieceKind::Cooked | PieceKind::Raw, "inspect" | "deny-host") => {
                 finding.help("write one host a line")
             }
             (PieceKind::Bare, "localhost") => finding.help("write one port a line"),

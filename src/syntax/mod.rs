@@ -4,6 +4,7 @@
 //! parsed by itself: so one run tells of every wrong one, and time grows with the length of the text.
 
 pub mod amount;
+mod asked;
 pub mod ast;
 mod blocks;
 mod build;

@@ -60,7 +60,7 @@ const STATEMENT_GUESSES: &[(&[&str], &str)] = &[
         "root",
     ),
     (&["extend", "extends", "from", "import", "include", "inherit", "inherits", "source"], "use"),
-    (&["block", "deny-read", "deny-write", "exclude", "forbid", "hide", "ignore", "mask", "secret"], "deny"),
+    (&["block", "deny-read", "deny-write", "exclude", "forbid", "hide", "ignore"], "deny"),
     (&["bin", "binaries", "binary", "command", "commands", "programs", "run"], "tools"),
     (&["program"], "tool"),
     (&["exec", "allow-exec"], "executable"),
@@ -108,12 +108,19 @@ const VERDICT_GUESSES: &[(&[&str], &str)] = &[
 const ENV_GUESSES: &[(&[&str], &str)] = &[
     (&["define", "export", "let", "var"], "set"),
     (&["allow", "forward", "inherit", "keep", "passthrough"], "pass"),
+    (&["conceal", "credential", "hide", "inject", "placeholder", "redact", "secret", "secrets"], "mask"),
 ];
 
 const HOST_GUESSES: &[(&[&str], &str)] = &[
     (&["accept", "host", "permit"], "allow"),
     (&["block", "except", "forbid", "reject"], "deny"),
+    (&["bump", "decrypt", "intercept", "mitm", "terminate", "tls"], "inspect"),
     (&["loopback", "local", "port", "ports", "forward"], "localhost"),
+];
+
+const REQUEST_GUESSES: &[(&[&str], &str)] = &[
+    (&["action", "actions", "request", "requests", "verb", "verbs"], "methods"),
+    (&["endpoint", "endpoints", "route", "routes", "uri", "uris", "url", "urls"], "paths"),
 ];
 
 const LIMIT_GUESSES: &[(&[&str], &str)] = &[
@@ -140,6 +147,7 @@ pub enum Vocabulary {
     Verdict,
     Env,
     Host,
+    Request,
     Limit,
     System,
 }
@@ -154,8 +162,9 @@ impl Vocabulary {
             Self::Network => &["off", "all", "only"],
             Self::Ipc => &["off", "shared-memory"],
             Self::Verdict => &["allowed", "denied"],
-            Self::Env => &["set", "pass"],
-            Self::Host => &["allow", "deny", "localhost"],
+            Self::Env => &["set", "pass", "mask"],
+            Self::Request => &["methods", "paths"],
+            Self::Host => &["allow", "inspect", "deny", "localhost"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
             }
@@ -173,6 +182,7 @@ impl Vocabulary {
             Self::Verdict => VERDICT_GUESSES,
             Self::Env => ENV_GUESSES,
             Self::Host => HOST_GUESSES,
+            Self::Request => REQUEST_GUESSES,
             Self::Limit => LIMIT_GUESSES,
             Self::System => SYSTEM_GUESSES,
         }
@@ -260,6 +270,7 @@ mod tests {
             Vocabulary::Verdict,
             Vocabulary::Env,
             Vocabulary::Host,
+            Vocabulary::Request,
             Vocabulary::Limit,
             Vocabulary::System,
         ] {

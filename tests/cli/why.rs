@@ -7,10 +7,12 @@ root \"$workspace\" read-write
 root \"$workspace/docs\" read-only
 deny \"$workspace/.env\"
 tools git
-network only { allow \"example.com\"; allow \"*.example.com\"; deny \"bad.example.com\"; localhost 5432 }";
+network only { allow \"example.com\"; allow \"*.example.com\"; deny \"bad.example.com\"; localhost 5432
+    allow \"api.example.org\" methods GET HEAD; allow \"api.example.org\" methods POST paths \"/notes/*\"; allow \"api.example.org:80\" }
+env { mask NOTES_TOKEN for \"api.example.org\" \"own.example.com\" }";
 
 /// A question, and whether the answer is yes.
-const QUESTIONS: [(&str, &str, bool); 28] = [
+const QUESTIONS: [(&str, &str, bool); 37] = [
     ("read", "src/main.c", true),
     ("write", "src/main.c", true),
     ("create", "src/new.c", true),
@@ -39,6 +41,15 @@ const QUESTIONS: [(&str, &str, bool); 28] = [
     ("connect", "localhost:5433", false),
     ("connect", "127.0.0.2:5432", false),
     ("connect", "169.254.169.254:80", false),
+    ("connect", "api.example.org", true),
+    ("request", "GET https://api.example.org/a?b", true),
+    ("request", "POST https://api.example.org/notes/1", true),
+    ("request", "POST https://api.example.org/notes/../a", false),
+    ("request", "DELETE https://api.example.org/notes/1", false),
+    ("request", "GET http://api.example.org:443/a", false),
+    ("request", "GET http://api.example.org/a", true),
+    ("request", "DELETE https://own.example.com/a", true),
+    ("request", "GET https://bad.example.com/a", false),
 ];
 
 #[test]
@@ -104,6 +115,28 @@ fn it_names_the_statement_that_decides() {
     why("read", "src/not-yet").says("nothing is there now");
     why("connect", "bad.example.com").says("`deny \"bad.example.com:443\"` in `network only` (denied)");
     why("read", "~/.ssh/id_ed25519").exits(1).says("/home/dev/.ssh/id_ed25519");
+}
+
+#[test]
+fn a_request_is_told_what_would_allow_it() {
+    let place = Place::with("a.palisade", PROFILE);
+    let why = |operation: &str, subject: &str| place.on_examples(&["why", operation, subject]);
+    why("connect", "api.example.org")
+        .says("connections are read, by `allow \"api.example.org:443\" methods GET HEAD`")
+        .says("the value of `NOTES_TOKEN` is put in there, and the command never sees it");
+    why("connect", "own.example.com")
+        .says("connections are read: they must be TLS, and anything may be asked");
+    why("request", "DELETE https://api.example.org/a")
+        .says("denied: request DELETE https://api.example.org/a\n")
+        .says("no line allows this")
+        .says("`allow \"api.example.org\" methods DELETE` in `network only` would allow it");
+    why("request", "POST https://api.example.org/a")
+        .says("`allow \"api.example.org\" methods POST paths \"/a\"` in `network only` would allow it");
+    why("request", "POST https://api.example.org/a//b").says("no line with `paths` can allow it");
+    why("request", "GET http://api.example.org:443/").says("ask for `https://`");
+    why("request", "GET https://other.example.org/")
+        .says("`allow \"other.example.org\"` in `network only` would allow it");
+    why("request", "https://api.example.org/").exits(2);
 }
 
 #[test]

@@ -113,6 +113,63 @@ fn every_fix_of_a_bad_example_settles_its_finding_and_a_safe_one_opens_nothing()
     assert!(seen > 40, "{seen} fixes");
 }
 
+/// More methods or paths, fewer connections that are read, more hosts that get a value, a value for the command itself.
+#[test]
+fn what_more_can_be_asked_or_seen_opens_something() {
+    let plan = |statements: &str| {
+        let text =
+            format!("edition 1\nprofile \"p\" {{\n root \"$workspace/src\" read-only\n{statements}\n}}\n");
+        let checked = checked(&text, &machine(), "/home/dev/project");
+        assert_eq!(mistakes(&checked.findings), 0, "{:#?}", checked.findings);
+        checked.bound.expect("a plan").plan
+    };
+    let hosts = |lines: &str, env: &str| plan(&format!("network only {{ {lines} }}\nenv {{ {env} }}"));
+    let other = "allow \"b.com\"";
+    for (narrow, wide, opened) in [
+        (
+            "allow \"a.com\" methods GET",
+            "allow \"a.com\" methods GET POST",
+            "`POST` of `/any-other` at `a.com:443`",
+        ),
+        ("allow \"a.com\" methods GET", "inspect \"a.com\"", "`ANY-OTHER` of `/any-other` at `a.com:443`"),
+        ("allow \"a.com\" methods GET", "allow \"a.com\"", "`ANY-OTHER` of `/any-other` at `a.com:443`"),
+        ("inspect \"a.com\"", "allow \"a.com\"", "connections to `a.com:443` that nobody reads"),
+        (
+            "allow \"a.com\" paths \"/x/*\"",
+            "allow \"a.com\" paths \"/x/**\"",
+            "`ANY-OTHER` of `/x/any/deeper` at `a.com:443`",
+        ),
+        (
+            "allow \"a.com\" paths \"/x\"",
+            "allow \"a.com\" paths \"/x\" \"/y\"",
+            "`ANY-OTHER` of `/y` at `a.com:443`",
+        ),
+        ("deny \"a.com\"", "allow \"a.com\" methods GET", "the host `a.com:443`"),
+    ] {
+        let [narrow, wide] = [narrow, wide].map(|line| hosts(&format!("{other}; {line}"), ""));
+        assert_eq!(widening(&narrow, &wide).as_deref(), Some(opened));
+        assert_eq!(widening(&wide, &narrow), None, "{opened}");
+    }
+    let both = "allow \"a.com\"; allow \"b.com\"";
+    for (narrow, wide, opened) in [
+        ("mask T for \"a.com\"", "mask T for \"a.com\" \"b.com\"", "the value of `T` at `b.com:443`"),
+        ("mask T for \"a.com\"", "pass T", "the variable `T`"),
+        (
+            "pass LANG; mask U for \"a.com\"",
+            "pass LANG; mask U for \"a.com\"; mask T for \"a.com\"",
+            "the value of `T` at `a.com:443`",
+        ),
+        ("mask T for \"a.com\"", "", "connections to `a.com:443` that nobody reads"),
+    ] {
+        let [narrow, wide] = [narrow, wide].map(|line| hosts(both, line));
+        assert_eq!(widening(&narrow, &wide).as_deref(), Some(opened));
+        // Without its mask, connections to a host are not read.
+        if !opened.contains("nobody") && !opened.contains("b.com") {
+            assert_eq!(widening(&wide, &narrow), None, "{opened}");
+        }
+    }
+}
+
 /// Nothing is fixed in what is right.
 #[test]
 fn fixing_until_nothing_is_left_keeps_good_examples_as_they_are() {
@@ -129,6 +186,11 @@ fn fixing_until_nothing_is_left_keeps_good_examples_as_they_are() {
 
 /// Mistakes of the language that are answered by a program: the text, the name of the finding, the text after its fix.
 const LANGUAGE: &[(&str, &str, &str)] = &[
+    (
+        "network only { allow \"example.com\" paths \"/a?b\" }",
+        "request-path",
+        "network only { allow \"example.com\" paths \"/a\" }",
+    ),
     ("root \"/opt\" readonly", "syntax", "root \"/opt\" read-only"),
     ("root /opt read-only", "syntax", "root \"/opt\" read-only"),
     ("root read-only \"/opt\"", "syntax", "root \"/opt\" read-only"),
@@ -209,6 +271,8 @@ const STATEMENTS: &[&str] = &[
     "deny glob \"$workspace/**/*.pem\"",
     "deny glob \"$workspace/**/*.pem\" # palisade: allow(unmatched-denial) none yet",
     "network only { allow \"*.crates.io\"; allow \"static.crates.io\"; deny \"x.org\"; allow \"example.com:*\" }",
+    "network only { allow \"api.github.com\" methods GTE; allow \"api.github.com\"; inspect \"crates.io\"; allow \"api.openai.com\" }",
+    "env { pass OPENAI_API_KEY; mask GH_TOKEN for \"api.github.com\"; pass NODE_EXTRA_CA_CERTS }",
     "network all",
     "tools git git find",
     "tools [\n    cat\n    cat # the second\n    docker\n]",

@@ -1,6 +1,7 @@
 //! What is wrong beyond the grammar, and what people are told.
 
 use crate::{body, fragment, options, profile, resolve_with};
+use palisade::policy::Network;
 
 /// One mistake: the message, what is underlined, and a piece of the help.
 #[track_caller]
@@ -231,8 +232,153 @@ fn endless_uses_end() {
 }
 
 #[test]
+fn what_may_be_asked() {
+    let mistake = |line: &str, message: &str, underlined: &str, help: &str| {
+        mistake(&format!("network only {{ {line} }}"), message, underlined, help);
+    };
+    mistake(
+        "allow \"*.x.com\" methods GET",
+        "`*.x.com` is many hosts, and connections are read of single ones",
+        "\"*.x.com\"",
+        "`api.x.com`",
+    );
+    mistake(
+        "inspect \"10.1.2.3\"",
+        "`10.1.2.3` is an address, and connections are read of names only",
+        "\"10.1.2.3\"",
+        "certificate",
+    );
+    mistake(
+        "inspect \"x.com:*\"",
+        "every port of `x.com`, and connections are read of one",
+        "\"x.com:*\"",
+        "write `x.com`",
+    );
+    mistake("inspect \"https://x.com/a\"", "a URL is not a host", "\"https://x.com/a\"", "`x.com`");
+    mistake(
+        "allow \"x.com\" methods CONNECT",
+        "`CONNECT` opens a tunnel, in which nothing can be read",
+        "CONNECT",
+        "",
+    );
+    mistake("allow \"x.com\" methods GET GET", "`GET` twice", "GET", "take it out");
+    for (path, message, help) in [
+        ("", "a path that does not begin with `/`", "`/**`"),
+        ("a", "a path that does not begin with `/`", "write `/a`"),
+        ("/a?b", "a query in a path", "queries are not compared"),
+        ("https://x.com/a", "a URL is not a path", "write `/a`"),
+        ("/a//b", "an empty segment in a path", "one `/`"),
+        ("/a/../b", "a segment of dots in a path", "the path that it leads to"),
+        ("/a%2", "`%` without two hexadecimal digits in a path", "`%25`"),
+        ("/a%2Fb", "a character in a path that servers read differently", "in no path that is compared"),
+        ("/**/a", "`**` in a path that goes on after it", "`**` stands last"),
+        ("/a*", "`*` in a segment that is more than that", "one whole segment"),
+    ] {
+        mistake(&format!("allow \"x.com\" paths \"{path}\""), message, &format!("\"{path}\""), help);
+    }
+    // Half of what is said would allow more.
+    let case = body("network only { allow \"x.com\" methods GET paths \"/a*\" \"/b\"; allow \"y.com\" }");
+    let policy = case.resolved.policy.as_ref().expect("a policy");
+    let Network::Only(rules) = policy.network() else { panic!() };
+    assert_eq!(rules.iter().map(|rule| rule.pattern.host.as_str()).collect::<Vec<_>>(), ["y.com"]);
+    let fine =
+        body("network only { allow \"x.com\" methods QUERY M-SEARCH PURGE paths [ \"/\" \"/a/*/\" ] }");
+    assert_eq!(fine.found(), []);
+}
+
+#[test]
+fn masks() {
+    let hosts = "network only { allow \"x.com\"; deny \"z.com\"; allow \"*.y.com\" }";
+    let in_env = |line: &str, message: &str, underlined: &str, help: &str| {
+        mistake(&format!("{hosts}\nenv {{ {line} }}"), message, underlined, help);
+    };
+    in_env(
+        "mask A for \"*.y.com\"",
+        "`*.y.com` is many hosts, and a secret is shown to single ones",
+        "\"*.y.com\"",
+        "name each",
+    );
+    in_env(
+        "mask A for \"1.2.3.4\"",
+        "`1.2.3.4` is an address, and a secret is shown to names only",
+        "\"1.2.3.4\"",
+        "",
+    );
+    in_env(
+        "mask A for \"x.com:*\"",
+        "every port of `x.com`, and a secret is shown to one",
+        "\"x.com:*\"",
+        "write `x.com`",
+    );
+    in_env(
+        "mask A for \"w.com\"",
+        "`A` is masked for `w.com`, which is not allowed",
+        "\"w.com\"",
+        "`allow \"w.com\"`",
+    );
+    in_env(
+        "mask A for \"x.com:80\"",
+        "`A` is masked for `x.com:80`, which is not allowed",
+        "\"x.com:80\"",
+        "`allow \"x.com:80\"`",
+    );
+    in_env(
+        "mask A for \"z.com\"",
+        "`A` is masked for `z.com`, which is not allowed",
+        "\"z.com\"",
+        "one of the two",
+    );
+    in_env("mask A for \"x.com\" \"x.com:443\"", "`x.com:443` is named twice", "\"x.com:443\"", "");
+    in_env("mask \"1A\" for \"x.com\"", "`1A` cannot be the name of a variable", "\"1A\"", "");
+    mistake(
+        "network all\nenv { mask A for \"x.com\" }",
+        "`A` is masked, and the network is open",
+        "mask A for \"x.com\"",
+        "`network only { allow \"x.com\" }`",
+    );
+    mistake(
+        "env { mask A for \"x.com\" }",
+        "`A` is masked, and the network is off",
+        "mask A for \"x.com\"",
+        "network only",
+    );
+    let fine = body(&format!("{hosts}\nenv {{ mask A for \"x.com\" \"api.y.com\"; mask B for \"x.com\" }}"));
+    assert_eq!(fine.found(), []);
+    let masks: Vec<_> =
+        fine.policy().masks.iter().map(|mask| (mask.name.as_str(), mask.hosts.len())).collect();
+    assert_eq!(masks, [("A", 2), ("B", 1)]);
+    // A fragment may leave it to the profile which hosts there are.
+    let alone = resolve_with(&fragment("env { mask A for \"x.com\" }"), &[], &options());
+    assert_eq!(alone.found(), []);
+    let over = |own: &str, used: &str| {
+        let text = profile(&format!("use \"f.palisade\"\n{hosts}\nenv {{ {own} }}"));
+        resolve_with(&text, &[("/work/f.palisade", &fragment(&format!("env {{ {used} }}")))], &options())
+    };
+    assert_eq!(
+        over("pass A", "mask A for \"x.com\"").found(),
+        [("`A` is passed as it is, and a fragment masks it", "pass A")]
+    );
+    let masked = over("mask A for \"x.com\"", "pass A");
+    assert_eq!((masked.found().len(), masked.policy().masks.len(), masked.policy().env.len()), (0, 1, 0));
+}
+
+#[test]
+fn expectations_about_requests() {
+    let expect = |subject: &str, message: &str, help: &str| {
+        let quoted = format!("\"{subject}\"");
+        mistake(&format!("expect {{ request {quoted} denied }}"), message, &quoted, help);
+    };
+    expect("https://x.com/", "a request without a method", "`GET https://api.example.com/path`");
+    expect("get https://x.com/", "`get` is no method", "`GET`");
+    expect("GET x.com/a", "a URL that begins with neither `https://` nor `http://`", "");
+    expect("GET https://*.x.com/", "`*` in a host", "of one host");
+    mistake("expect { fetch \"x\" denied }", "unknown operation `fetch`", "fetch", "did you mean `request`?");
+    assert_eq!(body("expect { request \"GET https://x.com/a?b\" denied }").found(), []);
+}
+
+#[test]
 fn fragments_that_differ_are_told_of_at_both_places() {
-    let text = profile("use \"a.palisade\"\nuse \"b.palisade\"");
+    let uses = "use \"a.palisade\"\nuse \"b.palisade\"";
     for (a, b, what) in [
         ("network off", "network all", "`network`"),
         ("network only { allow \"x.com\" }", "network off", "`network`"),
@@ -241,8 +387,12 @@ fn fragments_that_differ_are_told_of_at_both_places() {
         ("ipc off", "ipc shared-memory", "`ipc`"),
         ("limits { time 3s }", "limits { time 4s }", "the limit `time`"),
         ("env { set A \"x\" }", "env { pass A }", "the variable `A`"),
+        ("env { mask A for \"x.com\" }", "env { pass A }", "the variable `A`"),
+        ("env { mask A for \"x.com\" }", "env { mask A for \"x.com:8443\" }", "the variable `A`"),
         ("param p \"x\"", "param p \"y\"", "the parameter `p`"),
     ] {
+        let hosts = if a.contains("mask") { "\nnetwork only { allow \"x.com\" }" } else { "" };
+        let text = profile(&format!("{uses}{hosts}"));
         let (a, b) = (fragment(a), fragment(b));
         let case = resolve_with(&text, &[("/work/a.palisade", &a), ("/work/b.palisade", &b)], &options());
         let finding = case.only();

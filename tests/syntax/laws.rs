@@ -42,6 +42,13 @@ pub fn soup() -> impl Strategy<Value = String> {
         "network",
         "only",
         "localhost",
+        "allow",
+        "inspect",
+        "methods",
+        "GET",
+        "paths",
+        "mask",
+        "for",
         "5432",
         "off",
         "limits {",
@@ -103,13 +110,27 @@ fn statement() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Statements that stand in a profile once: what may be asked of a host, and a masked variable.
+fn once() -> impl Strategy<Value = String> {
+    let methods = prop::collection::vec("[A-Z][A-Z0-9_-]{0,6}", 1..4);
+    let asked =
+        (quoted(), methods, prop::collection::vec(quoted(), 1..3)).prop_map(|(host, methods, paths)| {
+            let (methods, paths) = (methods.join(" "), paths.join(" # c\n "));
+            format!("network only {{ allow {host} methods {methods} paths [ {paths}\n ]; inspect {host} }}\n")
+        });
+    let masked = ("[A-Z]{1,3}", prop::collection::vec(quoted(), 1..3))
+        .prop_map(|(name, hosts)| format!("env {{ mask {name} for {} }}\n", hosts.join(" ")));
+    (prop::option::of(asked), prop::option::of(masked))
+        .prop_map(|(asked, masked)| asked.unwrap_or_default() + &masked.unwrap_or_default())
+}
+
 pub fn profile() -> impl Strategy<Value = String> {
     let end = prop::sample::select(vec!["\n", ";\n", " # c\n", "\r\n", "\n\n"]);
-    prop::collection::vec((statement(), end), 0..12).prop_map(|statements| {
+    (once(), prop::collection::vec((statement(), end), 0..12)).prop_map(|(once, statements)| {
         // A `;` after a comment is part of it.
         let body: String =
             statements.into_iter().map(|(statement, end)| format!("  {statement}{end}")).collect();
-        format!("edition 1\n# head\nprofile \"p\" {{\n{body}}}\n")
+        format!("edition 1\n# head\nprofile \"p\" {{\n{once}{body}}}\n")
     })
 }
 

@@ -176,7 +176,12 @@ fn entries_of_blocks() {
         "loopback",
         "did you mean `localhost`?",
     );
-    mistake("network only { unix \"/x\" }", "unknown word `unix`", "unix", "`allow`, `deny` or `localhost`");
+    mistake(
+        "network only { unix \"/x\" }",
+        "unknown word `unix`",
+        "unix",
+        "`allow`, `inspect`, `deny` or `localhost`",
+    );
     mistake("localhost 80", "unknown word `localhost`", "localhost", "");
     mistake("expect { read \"x\" yes }", "unknown word `yes`", "yes", "did you mean `allowed`?");
     mistake(
@@ -184,6 +189,110 @@ fn entries_of_blocks() {
         "expected `allowed` or `denied` after `\"x\"`",
         "\"x\"",
         "must be the answer",
+    );
+}
+
+#[test]
+fn what_may_be_asked_of_a_host() {
+    let mistake = |line: &str, message: &str, underlined: &str, help: &str| {
+        mistake(&format!("network only {{ {line} }}"), message, underlined, help);
+    };
+    let fixes = |line: &str, right: &str| {
+        fixes(&format!("network only {{ {line} }}"), &format!("network only {{ {right} }}"));
+    };
+    let missing = "expected a method such as `GET` after `methods`";
+    mistake("allow \"x.com\" methods", missing, "methods", "write `methods GET HEAD`");
+    mistake("allow \"x.com\" method GET", "unknown word `method`", "method", "did you mean `methods`?");
+    mistake("allow \"x.com\" path \"/a\"", "unknown word `path`", "path", "did you mean `paths`?");
+    mistake("allow \"x.com\" verbs GET", "unknown word `verbs`", "verbs", "did you mean `methods`?");
+    mistake("allow \"x.com\" methods GET path \"/a\"", "unknown word `path`", "path", "`paths`");
+    let found = "expected a method such as `GET`, found";
+    mistake("allow \"x.com\" methods get", &format!("{found} `get`"), "get", "in upper case");
+    mistake("allow \"x.com\" methods \"GET\"", &format!("{found} `\"GET\"`"), "\"GET\"", "without quotes");
+    mistake(
+        "allow \"x.com\" methods GET,HEAD",
+        &format!("{found} `GET,HEAD`"),
+        "GET,HEAD",
+        "parted by blanks",
+    );
+    mistake("allow \"x.com\" methods *", &format!("{found} `*`"), "*", "where `methods` is left out");
+    mistake("allow \"x.com\" methods [ ]", "an empty list of methods", "]", "nothing could be asked then");
+    mistake("allow \"x.com\" paths [ ]", "an empty list of paths", "]", "nothing could be asked then");
+    mistake("allow \"x.com\" GET", "`methods` is missing before `GET`", "GET", "write `methods GET`");
+    mistake("allow \"x.com\" \"/a\"", "`paths` is missing before `\"/a\"`", "\"/a\"", "write `paths \"/a\"`");
+    mistake(
+        "allow \"x.com\" \"y.com\"",
+        "unexpected `\"y.com\"` after the host",
+        "\"y.com\"",
+        "one host a line",
+    );
+    mistake(
+        "allow \"x.com\" paths",
+        "expected a quoted path of requests after `paths`",
+        "paths",
+        "every one is allowed",
+    );
+    mistake("allow \"x.com\" paths /a", "expected a quoted path of requests, found `/a`", "/a", "`\"/a\"`");
+    mistake(
+        "allow \"x.com\" paths \"/a\" methods GET",
+        "`methods` after `paths`",
+        "methods",
+        "methods GET paths",
+    );
+    mistake(
+        "deny \"x.com\" methods GET",
+        "`methods` after a denial",
+        "methods",
+        "`allow \"HOST\" methods GET HEAD`",
+    );
+    mistake("inspect \"x.com\" methods GET", "`methods` after `inspect`", "methods", "write `allow`");
+    mistake("inspect x.com", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
+    mistake("intercept \"x.com\"", "unknown word `intercept`", "intercept", "did you mean `inspect`?");
+    mistake("methods GET", "unknown word `methods`", "methods", "on the line of its `allow`");
+    fixes("allow \"x.com\" methods get", "allow \"x.com\" methods GET");
+    fixes("allow \"x.com\" methods GET post", "allow \"x.com\" methods GET POST");
+    fixes("allow \"x.com\" methods GET,head", "allow \"x.com\" methods GET HEAD");
+    fixes("allow \"x.com\" methods [ \"GET\" ]", "allow \"x.com\" methods [ GET ]");
+    fixes("allow \"x.com\" GET HEAD", "allow \"x.com\" methods GET HEAD");
+    fixes("allow \"x.com\" \"/a\" \"/b\"", "allow \"x.com\" paths \"/a\" \"/b\"");
+    fixes(
+        "allow \"x.com\" paths \"/a\" \"/b\" methods GET HEAD",
+        "allow \"x.com\" methods GET HEAD paths \"/a\" \"/b\"",
+    );
+    fixes("inspect \"x.com\" methods GET", "allow \"x.com\" methods GET");
+}
+
+#[test]
+fn masked_variables() {
+    let mistake = |line: &str, message: &str, underlined: &str, help: &str| {
+        mistake(&format!("env {{ {line} }}"), message, underlined, help);
+    };
+    let fixes = |line: &str, right: &str| fixes(&format!("env {{ {line} }}"), &format!("env {{ {right} }}"));
+    mistake("mask A", "expected `for` after `A`", "A", "`mask A for \"api.example.com\"`");
+    mistake("mask A for", "expected a quoted host after `for`", "for", "hosts that get the value");
+    mistake("mask A for [ ]", "an empty list of hosts", "]", "name a host");
+    mistake("mask A \"x.com\"", "expected `for`, found `\"x.com\"`", "\"x.com\"", "stand after `for`");
+    mistake("mask A to \"x.com\"", "expected `for`, found `to`", "to", "did you mean `for`?");
+    mistake("mask A for x.com", "expected a quoted host, found `x.com`", "x.com", "`\"x.com\"`");
+    mistake("mask for \"x.com\"", "expected a variable's name, found `for`", "for", "`mask NAME for");
+    mistake("mask $A for \"x.com\"", "expected a variable's name, found `$A`", "$A", "without `$`");
+    mistake(
+        "mask A=b for \"x.com\"",
+        "expected a variable's name, found `A=b`",
+        "A=b",
+        "stands in no profile",
+    );
+    mistake("pass $A", "expected a variable's name, found `$A`", "$A", "without `$`");
+    mistake("secret A for \"x.com\"", "unknown word `secret`", "secret", "did you mean `mask`?");
+    fixes("mask A \"x.com\"", "mask A for \"x.com\"");
+    fixes("mask A to \"x.com\"", "mask A for \"x.com\"");
+    fixes("mask $A for \"x.com\"", "mask A for \"x.com\"");
+    super::mistakes::mistake("mask A for \"x.com\"", "unknown word `mask`", "mask", "stands in `env { … }`");
+    super::mistakes::mistake(
+        "inspect \"x.com\"",
+        "unknown word `inspect`",
+        "inspect",
+        "in `network only { … }`",
     );
 }
 
@@ -312,6 +421,7 @@ fn what_can_be_said_once() {
         ("working-directory \"a\"\nworking-directory \"b\"", "`working-directory` is stated twice"),
         ("limits { time 3s }\nlimits { time 4s }", "the limit `time` is stated twice"),
         ("env { set A \"x\"; pass A }", "the variable `A` is stated twice"),
+        ("env { mask A for \"x.com\"; pass A }", "the variable `A` is stated twice"),
         ("param a\nparam a \"x\"", "the parameter `a` is stated twice"),
         ("group g [ a ]\ngroup g [ b ]", "the group `@g` is stated twice"),
         ("network off\non macos { network all }", "`network` is stated twice"),

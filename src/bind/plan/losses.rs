@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::host::spelling::{MOST_VARIANTS, variants};
 use crate::plan::Loss;
 use crate::policy::{Access, DenialKind, LimitKind, Network, Policy, System};
+use crate::source::Span;
 use camino::Utf8Path;
 
 /// Everything of this policy that the target's walls hold only in part.
@@ -32,6 +33,12 @@ pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
             });
         }
         of_the_proxy(policy, &mut losses);
+        losses.extend(reading(policy).into_iter().map(|span| Loss {
+            text: "programs that check certificates by the system's own service, as those written in Go and those of Apple do, do not take the \
+                   authority of connections that are read from their environment, and fail at this host"
+                .into(),
+            span: Some(span),
+        }));
         if let Some(limit) = policy.limits.get(&LimitKind::Processes) {
             losses.push(Loss {
                 text: "a limit of processes counts the user's processes outside too, as many as run when the command starts; run by root, \
@@ -128,7 +135,23 @@ pub fn of(host: &dyn Host, policy: &Policy, binding: &Binding) -> Vec<Loss> {
             });
         }
     }
+    losses.extend(reading(policy).into_iter().map(|span| Loss {
+        text: "connections to this host are read: they speak HTTP/1.1 only, and clients that know its certificate beforehand or show one of \
+               their own (mutual TLS) fail"
+            .into(),
+        span: Some(span),
+    }));
     losses
+}
+
+/// The lines by which connections to a host are read.
+fn reading(policy: &Policy) -> Vec<Span> {
+    let rules = match policy.network() {
+        Network::Only(rules) => rules.as_slice(),
+        Network::Off | Network::All => &[],
+    };
+    let asked = rules.iter().filter(|rule| rule.requests.is_some()).map(|rule| rule.span);
+    asked.chain(policy.masks.iter().map(|mask| mask.span)).collect()
 }
 
 /// What comes of it that Seatbelt tells ports of this machine apart, and no hosts.

@@ -1,7 +1,9 @@
 //! What is known of hosts: under which names strangers are found, and where strangers can be written to.
 
-use crate::policy::host::Host;
-use crate::policy::{HostPattern, NetworkRule};
+use crate::plan::hosts;
+use crate::policy::host::{Host, Target};
+use crate::policy::requests::{PathPattern, Requests};
+use crate::policy::{HostPattern, Network, NetworkRule};
 use std::borrow::Cow;
 
 /// Suffixes below which hosting platforms give names to whoever asks, and which the Public Suffix List does not have as a suffix: the
@@ -105,6 +107,89 @@ pub const UPLOADS: &[(&str, &str)] = &[
     ("api.mailgun.net", "mail"),
     ("web.archive.org", "copies of any page"),
     ("translate.google.com", "any page, fetched on demand"),
+];
+
+/// Those of them, at which something can be left by asking for it too: their manuals have what is written in the query of a `GET`.
+const BY_GET: [&str; 6] = [
+    "api.telegram.org",
+    "docs.google.com",
+    "script.google.com",
+    "slack.com",
+    "translate.google.com",
+    "web.archive.org",
+];
+
+/// Whether something can be left at one of [`UPLOADS`], as far as what may be asked of it tells: where it may only be read, or fetched from by
+/// git, it cannot.
+pub fn takes(network: &Network, host: &str, port: u16) -> bool {
+    let Ok(target) = Target::parse(host, Some(port)) else { return false };
+    if !hosts::decide(network, &target.to_string()).allowed {
+        return false;
+    }
+    let Network::Only(rules) = network else { return true };
+    let limits = hosts::limits(rules, &target);
+    limits.is_empty() || BY_GET.contains(&host) || !limits.iter().all(|(requests, _)| only_reads(requests))
+}
+
+/// Whether requests only read (RFC 9110, 9.2.1), or are those by which git fetches (gitprotocol-http(5)).
+fn only_reads(requests: &Requests) -> bool {
+    let fetches = |path: &PathPattern| path.to_string().ends_with("/git-upload-pack");
+    let fetches = !requests.paths.is_empty() && requests.paths.iter().all(fetches);
+    let reads = |method: &String| match method.as_str() {
+        "GET" | "HEAD" | "OPTIONS" => true,
+        "POST" => fetches,
+        _ => false,
+    };
+    !requests.methods.is_empty() && requests.methods.iter().all(reads)
+}
+
+/// Hosts, and what lies below them, to which nobody stands in for anybody else, and why: their clients know their certificates beforehand, or
+/// show one of their own (Apple's \"Use Apple products on enterprise networks\", Google's AIP-4114, AWS IoT's and Azure IoT Hub's
+/// documentation, Signal's and WhatsApp's of their transport).
+pub const PINNED: &[(&str, &str)] = &[
+    ("push.apple.com", "its clients know its certificate"),
+    ("itunes.apple.com", "its clients know its certificate"),
+    ("icloud.com", "its clients know its certificate"),
+    ("gsa.apple.com", "its clients know its certificate"),
+    ("mtls.googleapis.com", "its clients show a certificate of their own"),
+    ("azure-devices.net", "its clients show a certificate of their own"),
+    ("chat.signal.org", "its clients know its certificate"),
+    ("whatsapp.net", "its clients know its certificate"),
+];
+
+/// The hosts that keys and tokens are for, by the name of the variable in which the host's own documentation has its clients look for one.
+pub const KEYS: &[(&str, &str)] = &[
+    ("ANTHROPIC_API_KEY", "api.anthropic.com"),
+    ("ANTHROPIC_AUTH_TOKEN", "api.anthropic.com"),
+    ("CARGO_REGISTRY_TOKEN", "crates.io"),
+    ("CLOUDFLARE_API_TOKEN", "api.cloudflare.com"),
+    ("CO_API_KEY", "api.cohere.com"),
+    ("DEEPSEEK_API_KEY", "api.deepseek.com"),
+    ("DIGITALOCEAN_ACCESS_TOKEN", "api.digitalocean.com"),
+    ("GEMINI_API_KEY", "generativelanguage.googleapis.com"),
+    ("GH_TOKEN", "api.github.com"),
+    ("GITHUB_TOKEN", "api.github.com"),
+    ("GITLAB_TOKEN", "gitlab.com"),
+    ("GROQ_API_KEY", "api.groq.com"),
+    ("HF_TOKEN", "huggingface.co"),
+    ("LINEAR_API_KEY", "api.linear.app"),
+    ("MISTRAL_API_KEY", "api.mistral.ai"),
+    ("NODE_AUTH_TOKEN", "registry.npmjs.org"),
+    ("NOTION_TOKEN", "api.notion.com"),
+    ("NPM_TOKEN", "registry.npmjs.org"),
+    ("OPENAI_API_KEY", "api.openai.com"),
+    ("OPENROUTER_API_KEY", "openrouter.ai"),
+    ("PERPLEXITY_API_KEY", "api.perplexity.ai"),
+    ("REPLICATE_API_TOKEN", "api.replicate.com"),
+    ("SENTRY_AUTH_TOKEN", "sentry.io"),
+    ("SLACK_BOT_TOKEN", "slack.com"),
+    ("STRIPE_API_KEY", "api.stripe.com"),
+    ("STRIPE_SECRET_KEY", "api.stripe.com"),
+    ("TAVILY_API_KEY", "api.tavily.com"),
+    ("TOGETHER_API_KEY", "api.together.xyz"),
+    ("TWINE_PASSWORD", "upload.pypi.org"),
+    ("VERCEL_TOKEN", "api.vercel.com"),
+    ("XAI_API_KEY", "api.x.ai"),
 ];
 
 /// Hosts, and what lies below them, that exist to catch what is sent to them, or to pass it on to a machine that nobody has looked at.
@@ -290,12 +375,41 @@ mod tests {
     }
 
     #[test]
+    fn what_may_only_be_read_takes_nothing() {
+        let mut case = crate::lint::testing::Case::new();
+        case.host(true, "*.github.com", None)
+            .limited("api.github.com", &["GET", "HEAD"], &[])
+            .limited("github.com", &["GET"], &[])
+            .limited("github.com", &["POST"], &["/*/*/git-upload-pack"])
+            .limited("gitlab.com", &["GET", "POST"], &["/a/**"])
+            .limited("codeberg.org", &[], &[])
+            .limited("api.telegram.org", &["GET"], &[])
+            .limited("bitbucket.org", &["GET"], &[])
+            .limited("bitbucket.org", &["PUT"], &["/x"]);
+        for (host, takes_something) in [
+            ("api.github.com", false),
+            ("github.com", false),
+            ("gist.github.com", true),
+            ("gitlab.com", true),
+            ("codeberg.org", true),
+            ("api.telegram.org", true),
+            ("bitbucket.org", true),
+            ("pastebin.com", false),
+        ] {
+            assert_eq!(takes(case.policy.network(), host, 443), takes_something, "{host}");
+        }
+    }
+
+    #[test]
     fn every_entry_is_a_host() {
         let named = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host).chain(RESOLVERS.iter().copied());
         let companions =
             COMPANIONS.iter().flat_map(|(host, others)| [*host].into_iter().chain(others.iter().copied()));
-        for host in named.chain(companions).chain(TENANTS.iter().copied()) {
+        let pinned = PINNED.iter().map(|(host, _)| *host).chain(KEYS.iter().map(|(_, host)| *host));
+        for host in named.chain(companions).chain(TENANTS.iter().copied()).chain(pinned) {
             assert_eq!(pattern(host).host, host);
         }
+        assert!(KEYS.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(BY_GET.iter().all(|host| UPLOADS.iter().any(|(known, _)| known == host)));
     }
 }

@@ -9,9 +9,10 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports, in `network only`, an `allow` that a `deny` takes back as a whole, one that another `allow` covers, and
-    /// a `deny` that shares nothing with any `allow`; `localhost PORT` counts as an `allow`. What the profile and a
-    /// fragment say alike is not reported: a fragment is for other profiles too.
+    /// Reports, in `network only`, an `allow` that a `deny` takes back as a whole, one that another `allow` covers, one
+    /// without `methods` and `paths` of a host that another line limits by them, and a `deny` that shares nothing with
+    /// any `allow`; `localhost PORT` counts as an `allow`. What the profile and a fragment say alike is not reported: a
+    /// fragment is for other profiles too.
     ///
     /// ## Why it is bad
     ///
@@ -72,9 +73,16 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let earlier = |other: &NetworkRule| rules.iter().take(at).any(|known| std::ptr::eq(known, other));
         // Of two alike the first one stays.
         let around = |other: &&NetworkRule| {
+            let alike = same(other) && other.requests == rule.requests;
+            // What limits a host is covered by what limits it less, and by nothing that does not speak of it.
+            let as_much = match (&other.requests, &rule.requests) {
+                (None, None) => covers(&other.pattern, &rule.pattern),
+                (Some(outer), Some(inner)) => same(other) && outer.cover(inner),
+                _ => false,
+            };
             !std::ptr::eq(*other, rule)
-                && covers(&other.pattern, &rule.pattern)
-                && (!same(other) || earlier(other))
+                && as_much
+                && (!alike || earlier(other))
                 // What a fragment says, it says to other profiles too.
                 && other.span.file == rule.span.file
         };
@@ -87,6 +95,11 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 (
                     format!("`{shown}` is allowed and denied, and stays denied"),
                     Some((denial.span, "a denial beats every allowance")),
+                )
+            } else if let Some(limit) = limited_by(rules, rule).filter(|limit| !in_a_fragment || limit.span.file == rule.span.file) {
+                (
+                    format!("`{shown}` is allowed, and limited by another line"),
+                    Some((limit.span, "nothing else may be asked there")),
                 )
             } else if let Some(wider) = of(true).find(around) {
                 (format!("`{shown}` is allowed already"), Some((wider.span, "allows it")))
@@ -110,6 +123,16 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The line that says what may be asked of the one host that an allowance names: then the allowance opens nothing more.
+fn limited_by<'a>(rules: &'a [NetworkRule], rule: &NetworkRule) -> Option<&'a NetworkRule> {
+    let limit = |other: &&NetworkRule| {
+        other.allow
+            && other.pattern == rule.pattern
+            && other.requests.as_ref().is_some_and(|requests| !requests.is_any())
+    };
+    rules.iter().find(limit).filter(|_| rule.requests.is_none())
+}
+
 /// How many patterns are compared with all others.
 const MOST: usize = 1000;
 
@@ -119,6 +142,29 @@ mod tests {
     use crate::policy::{Network, NetworkRule};
     use crate::resolve::hosts::parse;
     use crate::source::Spanned;
+
+    #[test]
+    fn what_may_be_asked_is_compared_too() {
+        let mut case = Case::in_workspace();
+        case.host(true, "a.com", None)
+            .limited("a.com", &["GET"], &[])
+            .limited("a.com", &["GET"], &["/x"])
+            .limited("a.com", &["POST"], &["/x/**"])
+            .host(true, "*.b.com", None)
+            .limited("a.b.com", &["GET"], &[])
+            .host(true, "a.b.com:8443", None)
+            .limited("c.com", &[], &[])
+            .host(true, "c.com:80", None)
+            .limited("c.com", &["GET"], &[]);
+        let found: Vec<_> = case
+            .findings("dead-host-rule")
+            .into_iter()
+            .map(|finding| (finding.message, finding.labels.len()))
+            .collect();
+        let allowed = |host: &str| (format!("`{host}` is allowed already"), 2);
+        let limited = ("`a.com` is allowed, and limited by another line".to_owned(), 2);
+        assert_eq!(found, [limited, allowed("a.com"), allowed("c.com")]);
+    }
 
     #[test]
     fn what_is_covered_taken_back_or_never_open_is_dead() {

@@ -2,6 +2,7 @@ use crate::bind::subject;
 use crate::finding::Finding;
 use crate::lint::Context;
 use crate::plan::question::Question;
+use crate::plan::request::{self, Request, Why};
 use crate::plan::{Decider, hosts};
 use crate::policy::Expectation;
 use crate::source::Span;
@@ -114,6 +115,9 @@ fn answer(context: &Context<'_>, decider: &Decider<'_>, expectation: &Expectatio
     if question == Question::ConnectHost {
         return Ok(host_answer(context, subject));
     }
+    if question == Question::Request {
+        return request_answer(context, subject);
+    }
     let found = subject::locate(context.host, context.policy, context.binding, question, subject)
         .map_err(|error| format!("the path of an expectation cannot be followed: {error}"))?;
     let decision = subject::answer(decider, question, &found);
@@ -145,6 +149,25 @@ fn host_answer(context: &Context<'_>, host: &str) -> Answer {
         statement: decision.rule.map(|rule| rule.span).or(network.map(|network| network.span)),
         reason: reason.to_owned(),
     }
+}
+
+fn request_answer(context: &Context<'_>, text: &str) -> Result<Answer, String> {
+    let asked = Request::parse(text).map_err(|fault| fault.to_string())?;
+    let decision = request::decide(&context.plan.network, &context.plan.environment, &asked);
+    let network = context.policy.network.as_ref();
+    let reason = match (decision.why, decision.allowed, network) {
+        (Why::NotTls, ..) => "connections to the host are read, for which they must be TLS",
+        (Why::Request, false, _) => "connections to the host are read, and no line about it allows this",
+        (Why::Request, true, _) => "decided by what may be asked of the host",
+        (Why::Host, _, None) => "the network is off where nothing is stated",
+        (Why::Host, false, _) => "the host is not allowed",
+        (Why::Host, true, _) => "the host is allowed, and what is asked there is not read",
+    };
+    Ok(Answer {
+        allowed: decision.allowed,
+        statement: decision.rule.map(|rule| rule.span).or(network.map(|network| network.span)),
+        reason: reason.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -207,6 +230,25 @@ mod tests {
         assert!(case.found("failed-expectation").is_empty());
         case.expect("connect", "example.com", false);
         assert!(case.found("failed-expectation")[0].ends_with("network all -- allowed by this"));
+    }
+
+    #[test]
+    fn requests_go_by_what_may_be_asked() {
+        let mut case = Case::in_workspace();
+        case.limited("api.example.com", &["GET"], &["/a/**"])
+            .expect("request", "GET https://api.example.com/a/b", true)
+            .expect("request", "POST https://api.example.com/a/b", false)
+            .expect("request", "GET https://api.example.com/b", true)
+            .expect("request", "GET http://api.example.com:443/a/b", true);
+        let found = case.findings("failed-expectation");
+        let said: Vec<_> = found.iter().map(|finding| finding.help.as_deref().unwrap_or_default()).collect();
+        assert_eq!(
+            said,
+            [
+                "connections to the host are read, and no line about it allows this; change that, or the expectation",
+                "connections to the host are read, for which they must be TLS; change that, or the expectation",
+            ]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@ use super::secret_in_env::names_a_secret;
 use super::{readable_credentials, readable_secret};
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::catalogue::hosts::{COLLECTORS, RESOLVERS, UPLOADS, reaches, written};
+use crate::lint::catalogue::hosts::{COLLECTORS, RESOLVERS, UPLOADS, reaches, takes, written};
 use crate::lint::places::{Roots, list};
 use crate::plan::hosts;
 use crate::policy::Network;
@@ -15,7 +15,7 @@ rule! {
     ///
     /// Reports a profile with `network all`, or with a host among `network only` at which anybody can leave
     /// something, where a store of credentials, a file that by its name is a secret, or a variable that holds one can
-    /// be read too.
+    /// be read too. A masked variable cannot, and a host that may only be read takes nothing.
     ///
     /// ## Why it is bad
     ///
@@ -79,14 +79,20 @@ fn way_out(network: &Network) -> Option<(Option<String>, Option<Span>)> {
         Network::All => return Some((None, None)),
         Network::Only(rules) => rules,
     };
-    let known = UPLOADS.iter().chain(COLLECTORS).map(|(host, _)| *host).chain(RESOLVERS.iter().copied());
+    // What is sent to the others is sent by asking for anything.
+    let always = COLLECTORS.iter().map(|(host, _)| *host).chain(RESOLVERS.iter().copied());
+    let known = UPLOADS.iter().map(|(host, _)| (*host, true)).chain(always.map(|host| (host, false)));
     known
         .flat_map(|host| rules.iter().filter(|rule| rule.allow).map(move |rule| (host, rule)))
-        .find(|(host, rule)| {
+        .find(|((host, may_be_read), rule)| {
             let port = rule.pattern.port.unwrap_or(hosts::DEFAULT_PORT);
-            reaches(&rule.pattern, host) && hosts::decide(network, &format!("{host}:{port}")).allowed
+            let open = || match may_be_read {
+                true => takes(network, host, port),
+                false => hosts::decide(network, &format!("{host}:{port}")).allowed,
+            };
+            reaches(&rule.pattern, host) && open()
         })
-        .map(|(host, rule)| (Some(format!("`{host}`, as `{}` allows", written(rule))), Some(rule.span)))
+        .map(|((host, _), rule)| (Some(format!("`{host}`, as `{}` allows", written(rule))), Some(rule.span)))
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
@@ -113,7 +119,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         INFO.finding(format!("{} can be read, and sent to {to}", list(&names))).about(&names)
             .at(context.policy.in_profile(rule.unwrap_or(stated.span)), "the way out")
             .at(*span, *label)
-            .help("deny the secret or close the network; what an agent reads from strangers can tell it to send one out"),
+            .help(
+                "deny the secret or close the network; what an agent reads from strangers can tell it to send one out. A variable can be \
+                 masked (`mask NAME for \"HOST\"`), and a host read only (`methods GET HEAD`)",
+            ),
     );
 }
 
@@ -159,6 +168,20 @@ mod tests {
         rules.extend(denied.map(|host| (false, host)));
         only(&mut case, &rules);
         assert!(case.found("lethal-trifecta").is_empty());
+    }
+
+    #[test]
+    fn a_masked_variable_is_none_and_a_host_that_is_only_read_takes_nothing() {
+        let mut case = Case::in_workspace();
+        case.deny("/home/dev/project/shared.key").deny("/home/dev/project/.env");
+        case.host(true, "api.github.com", None).mask("GITHUB_TOKEN", "api.github.com");
+        assert!(case.found("lethal-trifecta").is_empty());
+        case.env("NPM_TOKEN", None);
+        assert_eq!(case.found("lethal-trifecta").len(), 1);
+        case.limited("api.github.com", &["GET", "HEAD"], &[]);
+        assert!(case.found("lethal-trifecta").is_empty());
+        case.limited("webhook.site", &["GET"], &[]);
+        assert_eq!(case.found("lethal-trifecta").len(), 1);
     }
 
     #[test]

@@ -4,18 +4,21 @@ use crate::lint::edits::remove;
 use crate::policy::Network;
 
 rule! {
-    /// A variable that leads programs to another proxy than the one behind the walls.
+    /// A variable that leads programs to another proxy than the one behind the walls, or has them trust another authority.
     ///
     /// ## What it does
     ///
     /// Reports, beside `network only`, variables under `env` by which programs choose a proxy: `HTTPS_PROXY`,
-    /// `ALL_PROXY`, `NO_PROXY`, `npm_config_proxy` and their like, set or passed.
+    /// `ALL_PROXY`, `NO_PROXY`, `npm_config_proxy` and their like, set or passed. Where connections to some host are read,
+    /// those too by which programs find the authorities that they trust: `SSL_CERT_FILE`, `NODE_EXTRA_CA_CERTS` and their
+    /// like.
     ///
     /// ## Why it is bad
     ///
     /// Behind `network only` there is one way out, and Palisade sets these variables to it. What the profile says takes
-    /// their place: programs ask a proxy that is not there, or go past the one that is, and report a broken network. No
-    /// wall falls by it.
+    /// their place: programs ask a proxy that is not there, or go past the one that is, and report a broken network. Where
+    /// connections are read, programs must trust the authority of the run, and Palisade tells them of it together with
+    /// those of the system. No wall falls by it.
     ///
     /// ## Example
     ///
@@ -83,18 +86,44 @@ const VARIABLES: [&str; 17] = [
     "yarn_https_proxy",
 ];
 
+/// Likewise, from the manuals of OpenSSL, Node, curl, git, pip, npm, cargo, Deno, gRPC, the AWS CLI, wget and the Java machine.
+const TRUST: [&str; 18] = [
+    "aws_ca_bundle",
+    "cargo_http_cainfo",
+    "curl_ca_bundle",
+    "deno_cert",
+    "git_ssl_cainfo",
+    "git_ssl_capath",
+    "grpc_default_ssl_roots_file_path",
+    "httplib2_ca_certs",
+    "java_tool_options",
+    "nix_ssl_cert_file",
+    "node_extra_ca_certs",
+    "npm_config_ca",
+    "npm_config_cafile",
+    "pip_cert",
+    "requests_ca_bundle",
+    "ssl_cert_dir",
+    "ssl_cert_file",
+    "wgetrc",
+];
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
-    if !matches!(context.policy.network(), Network::Only(_)) {
-        return;
-    }
+    let Network::Only(rules) = context.policy.network() else { return };
+    let read = rules.iter().any(|rule| rule.requests.is_some()) || !context.policy.masks.is_empty();
     for entry in &context.policy.env {
-        if !VARIABLES.contains(&entry.name.to_ascii_lowercase().as_str()) {
+        let name = entry.name.to_ascii_lowercase();
+        let (what, label) = if VARIABLES.contains(&name.as_str()) {
+            ("find the way out", "in place of the one that is there")
+        } else if read && TRUST.contains(&name.as_str()) {
+            ("find whom to trust", "in place of the authority by which connections are read")
+        } else {
             continue;
-        }
+        };
         let word = if entry.value.is_some() { "sets" } else { "passes" };
         findings.push(
-            INFO.finding(format!("the environment {word} `{}`, by which programs find the way out", entry.name))
-                .at(entry.span, "in place of the one that is there")
+            INFO.finding(format!("the environment {word} `{}`, by which programs {what}", entry.name))
+                .at(entry.span, label)
                 .help("leave it out: with `network only` Palisade sets what is right")
                 .fix("remove the variable", remove(context.sources, entry.span), true),
         );
@@ -103,14 +132,14 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::VARIABLES;
+    use super::{TRUST, VARIABLES};
     use crate::lint::testing::Case;
     use crate::policy::{HostPattern, Network, NetworkRule};
     use crate::source::Spanned;
 
     #[test]
     fn every_variable_that_exec_sets_for_the_way_out_is_known() {
-        assert!(VARIABLES.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(VARIABLES.windows(2).chain(TRUST.windows(2)).all(|pair| pair[0] < pair[1]));
         for name in ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "NODE_USE_ENV_PROXY", "ELECTRON_GET_USE_PROXY"] {
             let mut case = Case::in_workspace();
             case.env(name, None);
@@ -120,5 +149,18 @@ mod tests {
             case.policy.network = Some(Spanned::new(Network::Only(rules), span));
             assert_eq!(case.found("proxy-variable").len(), 1, "{name}");
         }
+    }
+
+    #[test]
+    fn whom_to_trust_is_for_palisade_to_say_where_connections_are_read() {
+        let mut case = Case::in_workspace();
+        case.env("NODE_EXTRA_CA_CERTS", None).host(true, "a.com", None);
+        assert!(case.found("proxy-variable").is_empty());
+        case.limited("b.com", &[], &[]);
+        assert_eq!(
+            case.found("proxy-variable"),
+            ["the environment passes `NODE_EXTRA_CA_CERTS`, by which programs find whom to trust\n\
+              pass NODE_EXTRA_CA_CERTS -- in place of the authority by which connections are read"]
+        );
     }
 }

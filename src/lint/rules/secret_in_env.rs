@@ -1,6 +1,9 @@
-use crate::finding::Finding;
+use crate::finding::{Edit, Finding};
 use crate::lint::Context;
+use crate::lint::catalogue::hosts::KEYS;
 use crate::lint::edits::remove;
+use crate::plan::hosts;
+use crate::policy::Network;
 
 rule! {
     /// A variable that by its name holds a secret, or the way to another program's authority.
@@ -46,10 +49,25 @@ rule! {
     /// }
     /// ```
     ///
+    /// So does masking it:
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     working-directory "$workspace/src"
+    ///     network only { allow "api.openai.com" }
+    ///     env { mask OPENAI_API_KEY for "api.openai.com" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
-    /// Leave it out, and let a program outside the walls do what needs the secret. Where the command must have
-    /// it, pass one that is short-lived and narrow, and allow this finding with the reason.
+    /// Where the secret goes to a host in a header, as the keys of APIs do, mask it: `mask OPENAI_API_KEY for
+    /// "api.openai.com"`. The command then has something of the same shape, and the host alone the value. Else leave it
+    /// out, and let a program outside the walls do what needs the secret. Where the command must have it, pass one that
+    /// is short-lived and narrow, and allow this finding with the reason.
     name: "secret-in-env",
     severity: Warning,
     confidence: Likely,
@@ -118,12 +136,32 @@ pub(super) fn names_a_secret(name: &str) -> bool {
     is_key || NAMES.contains(&name.as_str()) || words.iter().any(|word| WORDS.contains(word))
 }
 
+/// The hosts that a variable of that name is for, where they are among those named.
+fn hosts_of(context: &Context<'_>, name: &str) -> Vec<&'static str> {
+    let network = context.policy.network();
+    let open = |host: &str| matches!(network, Network::Only(_)) && hosts::decide(network, host).allowed;
+    KEYS.iter().filter(|(key, host)| *key == name && open(host)).map(|&(_, host)| host).collect()
+}
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for entry in &context.policy.env {
         if entry.value.as_deref() == Some("") {
             continue;
         }
         let word = if entry.value.is_some() { "sets" } else { "passes" };
+        let hosts = if entry.value.is_none() { hosts_of(context, &entry.name) } else { Vec::new() };
+        let written = context.sources.text(entry.span).split_ascii_whitespace();
+        if !hosts.is_empty() && written.eq(["pass", &entry.name]) {
+            let right = format!("mask {} for \"{}\"", entry.name, hosts.join("\" \""));
+            let edit = Edit { span: entry.span, replacement: right.clone() };
+            findings.push(
+                INFO.finding(format!("the environment passes `{}`, by its name a secret", entry.name))
+                    .at(entry.span, "readable by every program behind the walls")
+                    .help(format!("write `{right}`: the host gets the value, and the command something of its shape"))
+                    .fix("mask it", vec![edit], false),
+            );
+            continue;
+        }
         let (what, label, help) = match authority(&entry.name) {
             Some(whose) => (
                 format!(
@@ -136,7 +174,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             None if names_a_secret(&entry.name) => (
                 format!("the environment {word} `{}`, by its name a secret", entry.name),
                 "readable by every program behind the walls",
-                "leave it out; where the command must have it, pass a short-lived, narrow one and allow this finding with the reason",
+                "leave it out, or mask it for the host that is to have it; where the command must, pass a short-lived, narrow one and allow this finding with the reason",
             ),
             None => continue,
         };
@@ -194,6 +232,19 @@ mod tests {
         ] {
             assert!(!names_a_secret(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_secret_whose_host_is_allowed_can_be_masked() {
+        let mut case = Case::in_workspace();
+        case.env("OPENAI_API_KEY", None).env("GH_TOKEN", None).host(true, "api.openai.com", None);
+        let found = case.findings("secret-in-env");
+        let edits: Vec<_> = found
+            .iter()
+            .map(|finding| finding.fix.as_ref().map(|fix| (fix.safe, fix.edits[0].replacement.clone())))
+            .collect();
+        let masked = "mask OPENAI_API_KEY for \"api.openai.com\"".to_owned();
+        assert_eq!(edits, [Some((false, masked)), Some((false, String::new()))]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::public_suffix::allowed;
 use crate::finding::Finding;
 use crate::lint::Context;
-use crate::lint::catalogue::hosts::{UPLOADS, reaches};
+use crate::lint::catalogue::hosts::{UPLOADS, reaches, takes};
 use crate::lint::edits::{add_after, remove};
 use crate::lint::places::list;
 use crate::plan::hosts;
@@ -13,7 +13,8 @@ rule! {
     ///
     /// Reports an allowed host, or a pattern that holds one, where accounts are free or not needed and what is sent can
     /// be fetched by others: forges, paste bins, stores of files, messengers, forms. A pattern whose such hosts are all
-    /// denied is not reported.
+    /// denied is not reported, and neither is a host of which nothing but `GET`, `HEAD` and `OPTIONS` may be asked, or what
+    /// git asks to fetch. Where something can be left by a `GET`, as at some messengers, a host is reported all the same.
     ///
     /// ## Why it is bad
     ///
@@ -55,9 +56,23 @@ rule! {
     /// }
     /// ```
     ///
+    /// So is one that may be read, and nothing else:
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     working-directory "$workspace/src"
+    ///     network only { allow "api.github.com" methods GET HEAD }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
-    /// Allow hosts that only serve (`codeload.github.com` and not `api.github.com`), or deny the ones that take
+    /// Say what may be asked (`methods GET HEAD`; to clone from a forge, `methods POST paths "/*/*/git-upload-pack"`
+    /// beside it). Servers that change something on a `GET` exist: that such a host takes nothing is likely, not
+    /// certain. Or allow hosts that only serve (`codeload.github.com` and not `api.github.com`), or deny the ones that take
     /// something. Where the command must write there, see that nothing it can read is a secret, and allow this with the
     /// reason.
     name: "upload-host",
@@ -73,7 +88,7 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
         let port = rule.pattern.port.unwrap_or(hosts::DEFAULT_PORT);
         let open = |host: &str| {
-            reaches(&rule.pattern, host) && hosts::decide(network, &format!("{host}:{port}")).allowed
+            reaches(&rule.pattern, host) && takes(network, host, port)
         };
         let reached: Vec<_> = UPLOADS.iter().filter(|(host, _)| open(host)).collect();
         let [(first, what), ..] = &reached[..] else { continue };
@@ -88,7 +103,8 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
             INFO.finding(format!("anybody can leave something at {}", list(&names))).about(&names)
                 .at(rule.span, format!("takes {what}"))
                 .help(format!(
-                    "deny what takes something, as in `deny \"{first}\"`, or see that nothing secret can be read and allow this with the reason"
+                    "let it be read only, as `allow \"{first}\" methods GET HEAD` does, or deny what takes something, as in `deny \"{first}\"`; or see \
+                     that nothing secret can be read, and allow this with the reason"
                 ))
                 .fix(title, edits, false),
         );

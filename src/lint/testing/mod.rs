@@ -16,9 +16,10 @@ use crate::plan::{
     Effect, Environment, Operation, Operations, Origin, OriginKind, Plan, PlannedTool, Protected, Rule,
     Scope, Spelling,
 };
+use crate::policy::requests::{PathPattern, Requests};
 use crate::policy::{
-    Access, Allowance, Denial, DenialKind, EnvEntry, Expectation, Policy, PolicyPath, Root, System, ToolName,
-    Unguard,
+    Access, Allowance, Denial, DenialKind, EnvEntry, Expectation, Mask, Network, NetworkRule, Policy,
+    PolicyPath, Root, System, ToolName, Unguard,
 };
 use crate::source::{FileId, Sources, Span, Spanned};
 use camino::Utf8Path;
@@ -263,6 +264,40 @@ impl Case {
             None => self.line(&format!("pass {name}")),
         };
         self.policy.env.push(EnvEntry { name: name.into(), value: value.map(str::to_owned), span });
+        self
+    }
+
+    /// `allow "HOST" methods … paths …` in `network only`; without either, `inspect "HOST"`.
+    pub fn limited(&mut self, host: &str, methods: &[&str], paths: &[&str]) -> &mut Self {
+        let requests = Requests {
+            methods: methods.iter().map(|&method| method.to_owned()).collect(),
+            paths: paths.iter().map(|path| PathPattern::parse(path).expect("a path")).collect(),
+        };
+        self.host(true, host, Some(requests))
+    }
+
+    /// A line of `network only`.
+    pub fn host(&mut self, allow: bool, host: &str, requests: Option<Requests>) -> &mut Self {
+        let line = match &requests {
+            Some(requests) if requests.is_any() => format!("inspect \"{host}\""),
+            Some(requests) => format!("allow \"{host}\" {requests}"),
+            None => format!("{} \"{host}\"", if allow { "allow" } else { "deny" }),
+        };
+        let span = self.line(&line);
+        let pattern = crate::resolve::parse_host(host, false).expect("a host");
+        let rule = NetworkRule { allow, pattern, requests, span };
+        match &mut self.policy.network {
+            Some(Spanned { value: Network::Only(rules), .. }) => rules.push(rule),
+            network => *network = Some(Spanned::new(Network::Only(vec![rule]), span)),
+        }
+        self
+    }
+
+    /// `mask NAME for "HOST"` in `env`.
+    pub fn mask(&mut self, name: &str, host: &str) -> &mut Self {
+        let span = self.line(&format!("mask {name} for \"{host}\""));
+        let pattern = crate::resolve::parse_host(host, true).expect("a host");
+        self.policy.masks.push(Mask { name: name.into(), hosts: vec![Spanned::new(pattern, span)], span });
         self
     }
 
