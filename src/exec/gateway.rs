@@ -2,6 +2,7 @@
 //! strangers send. Here is what is the same on every system: how it is started, what it is told, and what it tells in the end.
 
 use crate::network::gate::Keeper;
+use crate::network::inspect::Inspector;
 use crate::network::listen::{self, Doors};
 use crate::network::record::{Record, Summary};
 use crate::policy::NetworkRule;
@@ -29,6 +30,8 @@ pub struct Orders {
     pub log: Option<File>,
     /// Tells this run from others in the same log.
     pub run: String,
+    /// How connections are read, where some are to be.
+    pub inspector: Option<Inspector>,
 }
 
 /// A gateway that runs. It ends with the value.
@@ -116,7 +119,8 @@ pub fn fill_streams() -> io::Result<()> {
 /// # Errors
 /// What keeps it from waiting for connections, or from telling.
 pub fn serve(orders: Orders, doors: Doors, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
-    let keeper = Arc::new(Keeper::new(orders.rules, Record::new(orders.log, orders.run)));
+    let record = Record::new(orders.log, orders.run);
+    let keeper = Arc::new(Keeper::new(orders.rules, record, orders.inspector));
     listen::run(&keeper, doors, inside.as_fd())?;
     let text = serde_json::to_vec(&keeper.record().summary())?;
     File::from(tell).write_all(&text)
@@ -139,7 +143,7 @@ mod tests {
             requests: None,
             span,
         };
-        let orders = Orders { rules: vec![rule], log: None, run: String::new() };
+        let orders = Orders { rules: vec![rule], log: None, run: String::new(), inspector: None };
         let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = proxy.local_addr().unwrap();
         let doors = Doors { proxy, captures: Vec::new(), names: None };

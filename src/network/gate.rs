@@ -2,6 +2,7 @@
 //! that were judged, never to what a second look-up says.
 
 use super::dial::{self, Unanswered};
+use super::inspect::Inspector;
 use super::names::Names;
 use super::record::Record;
 use super::{Closed, Gate, Opened, Reason, Refused, Via};
@@ -20,12 +21,14 @@ pub struct Keeper {
     /// The addresses that stand for names inside.
     names: Names,
     record: Record,
+    /// How connections are read, where some are to be.
+    inspector: Option<Inspector>,
 }
 
 impl Keeper {
-    pub fn new(rules: Vec<NetworkRule>, record: Record) -> Self {
+    pub fn new(rules: Vec<NetworkRule>, record: Record, inspector: Option<Inspector>) -> Self {
         let names = Names::reserving(rules.iter().filter(|rule| rule.allow).map(|rule| &rule.pattern));
-        Self { rules, names, record }
+        Self { rules, names, record, inspector }
     }
 
     pub fn rules(&self) -> &[NetworkRule] {
@@ -210,7 +213,7 @@ mod tests {
             requests: None,
             span,
         };
-        Keeper::new(rules.iter().map(rule).collect(), Record::new(None, String::new()))
+        Keeper::new(rules.iter().map(rule).collect(), Record::new(None, String::new()), None)
     }
 
     fn refusal(keeper: &Keeper, target: &str) -> (Reason, Option<String>) {
@@ -277,7 +280,7 @@ mod tests {
         let mut rules = keeper(&[(true, "example.com")]).rules;
         let span = rules[0].span;
         rules.push(NetworkRule { allow: true, pattern: HostPattern::localhost(port), requests: None, span });
-        let open = Keeper::new(rules.clone(), Record::new(None, String::new()));
+        let open = Keeper::new(rules.clone(), Record::new(None, String::new()), None);
         for name in ["localhost", "db.localhost", "127.0.0.1", "[::1]"] {
             let target = Target::parse(&format!("{name}:{port}"), None).unwrap();
             let opened = open.open(Via::Capture, &target).unwrap();
@@ -297,7 +300,7 @@ mod tests {
             requests: None,
             span,
         });
-        let shut = Keeper::new(rules, Record::new(None, String::new()));
+        let shut = Keeper::new(rules, Record::new(None, String::new()), None);
         assert_eq!(refusal(&shut, &format!("127.0.0.1:{port}")).0, Reason::Denied);
     }
 

@@ -352,7 +352,7 @@ fn gateway(manifest: &Manifest, log: Option<File>) -> Result<Option<(Gateway, Ve
         return Err(Refusal::Manifest(format!("it names more than {} ports", doors::MOST_PORTS)));
     }
     let run = format!("{}", std::process::id());
-    let (gateway, to) = gateway::start(Orders { rules, log, run })
+    let (gateway, to) = gateway::start(Orders { rules, log, run, inspector: None })
         .map_err(Refusal::system("cannot start what carries connections"))?;
     Ok(Some((gateway, ports, to)))
 }

@@ -148,7 +148,8 @@ fn carrier(manifest: &Manifest) -> Result<Option<Carrier>, Refusal> {
     if manifest.network != Network::Only {
         return Ok(None);
     }
-    let orders = Orders { rules: network::rules(manifest)?, log: None, run: std::process::id().to_string() };
+    let (rules, run) = (network::rules(manifest)?, std::process::id().to_string());
+    let orders = Orders { rules, log: None, run, inspector: None };
     let failed = || Refusal::system("cannot start what carries connections");
     let proxy = Proxy::open().map_err(failed())?;
     let doors = proxy.doors().map_err(failed())?;
