@@ -3,6 +3,7 @@
 use super::connection::{Arrival, serve};
 use super::dns;
 use super::gate::Keeper;
+use super::inspect;
 use super::{Gate, Reason, Refused, Via};
 use crate::policy::host::{Host, Target};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -110,7 +111,8 @@ fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, open: &Arc<Ato
             serve(stream, arrival, &*served);
         }
     };
-    if std::thread::Builder::new().stack_size(STACK).spawn(serving).is_err() {
+    let stack = if keeper.reads() { inspect::STACK } else { STACK };
+    if std::thread::Builder::new().stack_size(stack).spawn(serving).is_err() {
         keeper.refused(via, &Refused::unread(Reason::TooMany));
     }
 }

@@ -1,10 +1,10 @@
 //! In: the names whose connections are read in a run. Out: an authority of that run, and a certificate of it for each of those names.
 
 use super::Unreadable;
-use rcgen::string::Ia5String;
 use rcgen::{
-    BasicConstraints, CertificateParams, CidrSubnet, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
-    GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints, PKCS_ECDSA_P256_SHA256, SanType,
+    BasicConstraints, Certificate, CertificateParams, CidrSubnet, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints,
+    PKCS_ECDSA_P256_SHA256,
 };
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -118,22 +118,28 @@ impl Authority {
         Ok(config)
     }
 
-    fn config(&self, name: &str) -> Result<ServerConfig, Box<dyn std::error::Error>> {
+    /// A certificate for a name, and its key.
+    pub(super) fn leaf(&self, name: &str) -> Result<(Certificate, KeyPair), rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = lasting();
         (params.not_before, params.not_after) = (self.params.not_before, self.params.not_after);
         params.distinguished_name.push(DnType::CommonName, "Palisade");
-        params.subject_alt_names = vec![SanType::DnsName(Ia5String::try_from(name)?)];
+        params.subject_alt_names = CertificateParams::new([name.to_owned()])?.subject_alt_names;
         params.is_ca = IsCa::ExplicitNoCa;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let issuer = Issuer::from_params(&self.params, &self.key);
-        let leaf = params.signed_by(&key, &issuer)?;
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        Ok((params.signed_by(&key, &issuer)?, key))
+    }
+
+    fn config(&self, name: &str) -> Result<ServerConfig, Box<dyn std::error::Error>> {
+        let (leaf, mut key) = self.leaf(name)?;
+        let der = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let mut config = ServerConfig::builder_with_provider(super::provider())
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_single_cert(vec![leaf.der().clone(), self.der.clone()], key)?;
+            .with_single_cert(vec![leaf.der().clone(), self.der.clone()], der)?;
+        key.zeroize();
         config.alpn_protocols = vec![super::ALPN.to_vec()];
         Ok(config)
     }
