@@ -9,6 +9,7 @@ use crate::policy::host::{Host, Target};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub struct Doors {
 /// # Errors
 /// What keeps it from waiting for connections.
 pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Result<()> {
+    if keeper.reads() {
+        descriptors();
+    }
     let open = Arc::new(AtomicUsize::new(0));
     let Doors { proxy, captures, names: questions } = doors;
     for listener in captures.iter().chain([&proxy]) {
@@ -82,6 +86,13 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
         std::thread::sleep(Duration::from_millis(2));
     }
     Ok(())
+}
+
+/// Takes as many descriptors as this process may have: each connection that is read needs several.
+fn descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // With fewer of them, fewer connections are open at once.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Counts itself among the open connections as long as it lives.

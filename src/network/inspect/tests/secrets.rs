@@ -63,7 +63,9 @@ fn the_value_does_not_come_back() {
     let (_, heard) =
         stage.once(get("/", &format!("Authorization: {}\r\n", basic(&format!("x:{STAND_IN}")))), answer);
     assert!(!heard.to_lowercase().contains(&VALUE.to_lowercase()) && !heard.contains(&sent[6..]), "{heard}");
-    assert!(heard.contains(&format!("x-echo: {STAND_IN}\r\nlocation: /?t={STAND_IN}\r\n")), "{heard}");
+    for field in [format!("x-echo: {STAND_IN}\r\n"), format!("location: /?t={STAND_IN}\r\n")] {
+        assert!(heard.contains(&field), "{heard}");
+    }
     let back = basic(&format!("x:{STAND_IN}"));
     assert!(heard.contains(&format!("set-cookie: {back}\r\n")), "{heard}");
     assert!(heard.contains(&format!("content-length: {}\r\n", body.len())), "{heard}");
