@@ -12,7 +12,9 @@ mod outcome;
 mod pump;
 pub mod record;
 mod refusal;
+pub mod secrets;
 mod streams;
+mod trust;
 
 #[cfg(target_os = "linux")]
 mod linux;
