@@ -70,7 +70,8 @@ pub fn run(
     drift::check(manifest)?;
     let (inspection, shown) = inspection::of(manifest, &hosts, secrets)?.unzip();
     let connections = Connections { rules: hosts, log, inspection };
-    let (placeholders, warnings) = shown.map(|shown| (shown.placeholders, shown.warnings)).unwrap_or_default();
+    let (placeholders, warnings) =
+        shown.map(|shown| (shown.placeholders, shown.warnings)).unwrap_or_default();
     let mut outcome = system::run(manifest, seatbelt, command, &rules, connections, placeholders)?;
     outcome.notes.extend(warnings);
     Ok(outcome)

@@ -24,7 +24,10 @@ pub fn rules(manifest: &Manifest) -> Result<Vec<NetworkRule>, Refusal> {
             .map_err(|error| Refusal::Manifest(format!("`{}`: {}", rule.host, error.message)))?;
         let requests = rule.requests.as_ref().map(|asked| {
             if !rule.allow || !is_one_name(&pattern) {
-                return Err(Refusal::Manifest(format!("`{}` is not one host, and connections to it are to be read", rule.host)));
+                return Err(Refusal::Manifest(format!(
+                    "`{}` is not one host, and connections to it are to be read",
+                    rule.host
+                )));
             }
             Requests::try_from(asked).map_err(|fault| Refusal::Manifest(format!("`{}`: {fault}", rule.host)))
         });

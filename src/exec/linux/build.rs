@@ -236,9 +236,10 @@ impl Builder {
         open_tree(&self.masks, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
     }
 
-    /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
+    /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only. It shows only processes that could be traced: from
+    /// root the other ways of hiding keep nothing (`gid` of proc(5)), and what this program was called with may lead to secrets.
     fn proc(&self) -> Result<OwnedFd, Failure> {
-        let proc = mount_of("proc", &[("hidepid", "invisible")], MountAttrFlags::MOUNT_ATTR_NODEV)
+        let proc = mount_of("proc", &[("hidepid", "ptraceable")], MountAttrFlags::MOUNT_ATTR_NODEV)
             .at(Stage::Proc, "/proc")?;
         let write = |name: &str, value: &str| {
             let file = openat(&proc, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;

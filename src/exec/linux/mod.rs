@@ -127,9 +127,8 @@ pub fn run(
         gateway.map_or((None, None), |(gateway, ports, to)| (Some(gateway), Some((to, ports))));
     let mut warnings = Vec::new();
     if let (Some(gateway), true) = (&gateway, inspects) {
-        let (own, roots) = gateway
-            .exchange(Roots::read)
-            .map_err(Refusal::system("cannot start what reads connections"))?;
+        let (own, roots) =
+            gateway.exchange(Roots::read).map_err(Refusal::system("cannot start what reads connections"))?;
         let trust = Trust::new(&own, &roots.certificates);
         settings.own.extend(trusted(&trust, rules));
         trust::name_in(&mut prepared.environment, TRUST, |name| manifest.environment.set.contains_key(name));
@@ -383,7 +382,10 @@ fn trusted(trust: &Trust, rules: &[Rule]) -> Vec<OwnFile> {
     let system = trust::SYSTEM.iter().filter_map(|name| Utf8Path::new(name).canonicalize_utf8().ok());
     let system: BTreeSet<Utf8PathBuf> =
         system.filter(|path| path.is_file() && decider.decide(Operation::Read, path).allowed).collect();
-    let own = trust.files(TRUST).into_iter().map(|(name, contents)| OwnFile { place: directory.join(name), contents });
+    let own = trust
+        .files(TRUST)
+        .into_iter()
+        .map(|(name, contents)| OwnFile { place: directory.join(name), contents });
     own.chain(system.into_iter().map(|place| OwnFile { place, contents: trust.bundle().to_vec() })).collect()
 }
 

@@ -62,7 +62,11 @@ pub fn take(masked: Vec<Masked>, given: &[Given]) -> Result<Values, Refusal> {
                 false => format!("it masks {}", list(masked.iter().map(|masked| masked.name.as_str()))),
             };
             let what = "a value is given for it, and the manifest does not mask it";
-            return Err(refusal(name, what, format!("leave it out, or state `mask {name} for \"HOST\"` in `env`: {help}")));
+            return Err(refusal(
+                name,
+                what,
+                format!("leave it out, or state `mask {name} for \"HOST\"` in `env`: {help}"),
+            ));
         }
         if given.iter().skip(at + 1).any(|other| other.name == *name) {
             return Err(refusal(name, "its value is given twice", "state one source".to_owned()));
@@ -147,7 +151,9 @@ fn of_file(name: &str, path: &Path, warnings: &mut Vec<super::Note>) -> Result<Z
 
 fn of_command(name: &str, line: &str) -> Result<Zeroizing<String>, Refusal> {
     let failed = |what: String| {
-        let help = format!("run it by itself to see why: standard error has what it said (`--secret-command {name}=…`)");
+        let help = format!(
+            "run it by itself to see why: standard error has what it said (`--secret-command {name}=…`)"
+        );
         refusal(name, &format!("its command {what}"), help)
     };
     // What is typed is for the command behind the walls.
@@ -203,12 +209,17 @@ fn unprintable(name: &str) -> Refusal {
 }
 
 fn long(name: &str) -> Refusal {
-    refusal(name, "its value is longer than 8 KiB", "servers refuse headers of that size: give the token alone".to_owned())
+    refusal(
+        name,
+        "its value is longer than 8 KiB",
+        "servers refuse headers of that size: give the token alone".to_owned(),
+    )
 }
 
 fn check(name: &str, value: &str) -> Result<(), Refusal> {
     if value.is_empty() {
-        let help = format!("set it, or give `--secret-file {name}=PATH` or `--secret-command {name}=COMMAND`");
+        let help =
+            format!("set it, or give `--secret-file {name}=PATH` or `--secret-command {name}=COMMAND`");
         return Err(refusal(name, "its value is empty", help));
     }
     if !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) || value.trim() != value {
@@ -218,8 +229,13 @@ fn check(name: &str, value: &str) -> Result<(), Refusal> {
         return Err(long(name));
     }
     if value.len() < *LENGTHS.start() {
-        let help = "what is so short can stand anywhere by chance; pass it with `pass` if it is no secret".to_owned();
-        return Err(refusal(name, &format!("its value is shorter than {} characters", LENGTHS.start()), help));
+        let help = "what is so short can stand anywhere by chance; pass it with `pass` if it is no secret"
+            .to_owned();
+        return Err(refusal(
+            name,
+            &format!("its value is shorter than {} characters", LENGTHS.start()),
+            help,
+        ));
     }
     Ok(())
 }

@@ -32,9 +32,8 @@ pub fn placeholder(value: &str, others: &[&str]) -> Result<String, NoPlaceholder
         return Err(NoPlaceholder::Short);
     }
     // Digits of base 16 stay such: programs look whether all of them are.
-    let hexadecimal = |of: fn(&u8) -> bool| rest.bytes().filter(of).all(|letter| letter.is_ascii_hexdigit());
-    let lower = if hexadecimal(u8::is_ascii_lowercase) { b'a'..=b'f' } else { b'a'..=b'z' };
-    let upper = if hexadecimal(u8::is_ascii_uppercase) { b'A'..=b'F' } else { b'A'..=b'Z' };
+    let hexadecimal = rest.bytes().filter(u8::is_ascii_alphabetic).all(|letter| letter.is_ascii_hexdigit());
+    let (lower, upper) = if hexadecimal { (b'a'..=b'f', b'A'..=b'F') } else { (b'a'..=b'z', b'A'..=b'Z') };
     loop {
         let mut made = String::with_capacity(value.len());
         made.push_str(kept);
@@ -77,7 +76,10 @@ fn prefix(value: &str) -> usize {
 fn is_word(text: &str) -> bool {
     let letters = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = text.len() - letters.len();
-    text.len() <= WORD && digits <= 2 && !letters.is_empty() && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+    text.len() <= WORD
+        && digits <= 2
+        && !letters.is_empty()
+        && letters.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
 /// How many characters would be replaced.
@@ -130,8 +132,23 @@ mod tests {
     fn what_says_the_kind_stays() {
         let random = "a8F3k2L9xQ7w4E6r5T1y0U";
         for known in [
-            "ghp_", "github_pat_", "sk-ant-api03-", "sk-proj-", "sk-", "xoxb-", "glpat-", "npm_", "pypi-", "hf_", "sk_live_",
-            "dop_v1_", "r8_", "AIza", "SG.", "eyJ", "rubygems_",
+            "ghp_",
+            "github_pat_",
+            "sk-ant-api03-",
+            "sk-proj-",
+            "sk-",
+            "xoxb-",
+            "glpat-",
+            "npm_",
+            "pypi-",
+            "hf_",
+            "sk_live_",
+            "dop_v1_",
+            "r8_",
+            "AIza",
+            "SG.",
+            "eyJ",
+            "rubygems_",
         ] {
             let value = format!("{known}{random}");
             assert_eq!(kept(&value), known);

@@ -65,7 +65,8 @@ impl Roots {
         let found = rustls_native_certs::load_native_certs();
         let mut roots = Self::default();
         let mut seen = HashSet::new();
-        let mut add = |certificates: &mut Vec<CertificateDer<'static>>, certificate: CertificateDer<'static>| {
+        let mut add = |certificates: &mut Vec<CertificateDer<'static>>,
+                       certificate: CertificateDer<'static>| {
             if seen.insert(certificate.clone()) {
                 certificates.push(certificate);
             }
@@ -82,7 +83,9 @@ impl Roots {
             let certificates = match CertificateDer::pem_file_iter(&path) {
                 Ok(certificates) => certificates,
                 Err(error) => {
-                    roots.warn(format!("the authorities in `{shown}`, which `{name}` names, are not trusted: {error}"));
+                    roots.warn(format!(
+                        "the authorities in `{shown}`, which `{name}` names, are not trusted: {error}"
+                    ));
                     continue;
                 }
             };
@@ -90,11 +93,16 @@ impl Roots {
                 match certificate {
                     Ok(certificate) => add(&mut roots.certificates, certificate),
                     Err(error) => {
-                        roots.warn(format!("an authority in `{shown}`, which `{name}` names, is not trusted: {error}"));
+                        roots.warn(format!(
+                            "an authority in `{shown}`, which `{name}` names, is not trusted: {error}"
+                        ));
                         break;
                     }
                 }
             }
+        }
+        if roots.certificates.is_empty() && roots.warnings.is_empty() {
+            roots.warn("this machine has no list of authorities: no server can be verified".to_owned());
         }
         roots
     }
@@ -173,7 +181,11 @@ mod tests {
     }
 
     fn value<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Vec<&'a str> {
-        environment.iter().filter(|(known, _)| known == name).map(|(_, value)| value.to_str().unwrap()).collect()
+        environment
+            .iter()
+            .filter(|(known, _)| known == name)
+            .map(|(_, value)| value.to_str().unwrap())
+            .collect()
     }
 
     #[test]
@@ -190,7 +202,10 @@ mod tests {
         assert_eq!(value(&environment, "SSL_CERT_DIR"), [""; 0]);
         assert_eq!(value(&environment, "WGETRC"), ["/d/wgetrc"]);
         let java = value(&environment, "JAVA_TOOL_OPTIONS");
-        assert!(java.len() == 1 && java[0].starts_with("-Xmx1g -Djavax.net.ssl.trustStore=/d/trust.jks "), "{java:?}");
+        assert!(
+            java.len() == 1 && java[0].starts_with("-Xmx1g -Djavax.net.ssl.trustStore=/d/trust.jks "),
+            "{java:?}"
+        );
         assert_eq!(NAMING.iter().map(|name| value(&environment, name).len()).sum::<usize>(), NAMING.len());
     }
 
