@@ -85,3 +85,22 @@ pub fn is_one_name(pattern: &HostPattern) -> bool {
     let host = Target::parse(&pattern.host, Some(1)).map(|target| target.host);
     !pattern.below && host.is_ok_and(|host| matches!(host, Host::Name(_)) && !host.is_localhost())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_made_for_names_only() {
+        for (host, one) in [
+            ("api.example.com", true),
+            ("api.example.com:8443", true),
+            ("*.example.com", false),
+            ("93.184.216.34", false),
+            ("[2600::1]:443", false),
+        ] {
+            assert_eq!(is_one_name(&parse_host(host, true).unwrap()), one, "{host}");
+        }
+        assert!(!is_one_name(&HostPattern::localhost(443)));
+    }
+}

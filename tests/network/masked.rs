@@ -43,30 +43,16 @@ pub const SCENARIOS: &[Scenario] = &[
         name: "the value is in the memory of the gateway and of no other process",
         run: |world| {
             compiled(world, "mask TOKEN for \"good.com\"");
-            let mut command = world.asking(&[], &["first", "slow.com", &SILENT.to_string()]);
-            let quiet = command.env("TOKEN", VALUE).stdout(Stdio::null()).stderr(Stdio::null());
-            let mut child = quiet.spawn().unwrap();
-            let top = i32::try_from(child.id()).unwrap();
-            let connected = || world.seen.lines().iter().any(|line| line.ends_with(&format!(":{SILENT}")));
-            let deadline = Instant::now() + Duration::from_secs(10);
-            while !connected() {
-                assert!(Instant::now() < deadline, "it never got there");
-                std::thread::sleep(Duration::from_millis(10));
+            let file = world.path("home/token");
+            fs::write(&file, VALUE).unwrap();
+            std::os::unix::fs::chown(&file, Some(world.uid), Some(world.uid)).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            let (from_file, from_command) = (format!("TOKEN={file}"), format!("TOKEN=cat {file}"));
+            let by_file = ["--secret-file", from_file.as_str()];
+            let by_command = ["--secret-command", from_command.as_str()];
+            for options in [&[][..], &by_file, &by_command] {
+                stays_in_gateway(world, options);
             }
-            let all = descendants(top);
-            assert!(all.len() >= 3, "pid 1, the command and the gateway: {all:?}");
-            let holding: Vec<i32> = all.iter().copied().filter(|pid| holds(*pid, VALUE)).collect();
-            let alive: Vec<bool> = all.iter().map(|pid| status(*pid).is_some()).collect();
-            let threads = |pid: &i32| status(*pid).is_some_and(|status| !status.contains("Threads:\t1\n"));
-            let gateway: Vec<i32> = all.iter().copied().filter(threads).collect();
-            let above = holds(top, VALUE);
-            let shown = fs::read(format!("/proc/{top}/environ")).unwrap();
-            child.kill().unwrap();
-            child.wait().unwrap();
-            assert!(alive.iter().all(|alive| *alive), "{all:?}");
-            assert_eq!(holding, gateway, "of {all:?}");
-            assert!(!above, "the program itself");
-            assert!(!shown.windows(VALUE.len()).any(|part| part == VALUE.as_bytes()));
         },
     },
     Scenario {
@@ -269,6 +255,36 @@ fn refused(ran: &Ran, said: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (Some(125), ""), "{ran:?}");
     assert!(ran.err.contains(said) && ran.err.contains("nothing was run"), "{said}: {ran:?}");
     assert!(!ran.err.contains("Zk3V"), "{ran:?}");
+}
+
+/// Looks for the value in the memory of every process of a run.
+fn stays_in_gateway(world: &World, options: &[&str]) {
+    world.seen.forget();
+    let mut command = world.asking(options, &["first", "slow.com", &SILENT.to_string()]);
+    let quiet = command.env("TOKEN", VALUE).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = quiet.spawn().unwrap();
+    let top = i32::try_from(child.id()).unwrap();
+    let connected = || world.seen.lines().iter().any(|line| line.ends_with(&format!(":{SILENT}")));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !connected() {
+        assert!(Instant::now() < deadline, "it never got there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let all = descendants(top);
+    assert!(all.len() >= 3, "pid 1, the command and the gateway: {all:?}");
+    let holding: Vec<i32> = all.iter().copied().filter(|pid| holds(*pid, VALUE)).collect();
+    let alive: Vec<bool> = all.iter().map(|pid| status(*pid).is_some()).collect();
+    let threads = |pid: &i32| status(*pid).is_some_and(|status| !status.contains("Threads:\t1\n"));
+    let gateway: Vec<i32> = all.iter().copied().filter(threads).collect();
+    let above = holds(top, VALUE);
+    let shown = fs::read(format!("/proc/{top}/environ")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(alive.iter().all(|alive| *alive), "{all:?}");
+    assert_eq!(gateway.len(), 1, "{all:?}");
+    assert_eq!(holding, gateway, "{options:?}: of {all:?}");
+    assert!(!above, "{options:?}: the program itself");
+    assert!(!shown.windows(VALUE.len()).any(|part| part == VALUE.as_bytes()));
 }
 
 fn status(pid: i32) -> Option<String> {
