@@ -1,8 +1,10 @@
 //! What a command needs to be told where it can only reach some hosts. The same on every system.
 
+use super::inspection::is_one_name;
 use super::{Note, Refusal};
 use crate::manifest::Manifest;
 use crate::network::record::{RefusedHost, Summary};
+use crate::policy::requests::Requests;
 use crate::policy::{HostPattern, NetworkRule};
 use crate::resolve::parse_host;
 use crate::source::{Sources, Span};
@@ -20,7 +22,16 @@ pub fn rules(manifest: &Manifest) -> Result<Vec<NetworkRule>, Refusal> {
     let rule = |rule: &crate::manifest::HostRule| {
         let pattern = parse_host(&rule.host, rule.allow)
             .map_err(|error| Refusal::Manifest(format!("`{}`: {}", rule.host, error.message)))?;
-        Ok(NetworkRule { allow: rule.allow, pattern, requests: None, span })
+        let requests = rule.requests.as_ref().map(|asked| {
+            if !rule.allow || !is_one_name(&pattern) {
+                return Err(Refusal::Manifest(format!(
+                    "`{}` is not one host, and connections to it are to be read",
+                    rule.host
+                )));
+            }
+            Requests::try_from(asked).map_err(|fault| Refusal::Manifest(format!("`{}`: {fault}", rule.host)))
+        });
+        Ok(NetworkRule { allow: rule.allow, pattern, requests: requests.transpose()?, span })
     };
     let port = |port: &u16| {
         if *port == 0 {

@@ -2,8 +2,8 @@
 
 use super::text::hex;
 use super::{
-    CacheLine, Environment, File, HostRule, Limits, Link, Manifest, ManifestRule, Network, Protected, Root,
-    SCHEMA, SeatbeltRule, Skipped, Source, Tool,
+    AskRule, CacheLine, Environment, File, HostRule, Limits, Link, Manifest, ManifestRule, MaskedVariable,
+    Network, Protected, Root, SCHEMA, SeatbeltRule, Skipped, Source, Tool,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
@@ -106,7 +106,11 @@ pub fn build(
             .map(|rule| SeatbeltRule { rule: rule.text.clone(), from: rule.origin.text.clone() })
             .collect(),
         limits: limits(plan),
-        environment: Environment { set: plan.environment.set.clone(), pass: plan.environment.pass.clone() },
+        environment: Environment {
+            set: plan.environment.set.clone(),
+            pass: plan.environment.pass.clone(),
+            mask: masks(policy, plan, sources),
+        },
         shell: plan.shell.clone(),
         tools: plan
             .tools
@@ -179,11 +183,22 @@ fn hosts(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<HostRule> {
         .map(|rule| HostRule {
             allow: rule.allow,
             host: rule.pattern.to_string(),
+            requests: rule.requests.as_ref().map(AskRule::from),
             from: sources.stable_place(policy.name.span.file, rule.span),
         })
         .collect();
     hosts.sort_by(|a, b| (!a.allow, &a.host, &a.from).cmp(&(!b.allow, &b.host, &b.from)));
     hosts
+}
+
+fn masks(policy: &Policy, plan: &Plan, sources: &Sources) -> Vec<MaskedVariable> {
+    let masks = plan.environment.mask.iter().map(|mask| {
+        let mut hosts: Vec<String> = mask.hosts.iter().map(ToString::to_string).collect();
+        hosts.sort();
+        let from = sources.stable_place(policy.name.span.file, mask.span);
+        MaskedVariable { name: mask.name.clone(), hosts, from }
+    });
+    masks.collect()
 }
 
 fn localhost(plan: &Plan) -> Vec<u16> {

@@ -12,6 +12,7 @@ pub use text::{ManifestError, differ_in_cache_only, digest, hex, read, write};
 
 use crate::host::Identity;
 use crate::plan::{Effect, Operations, Origin, OriginKind, Presence, Protection, Rule, Scope};
+use crate::policy::requests::{PathFault, PathPattern, Requests};
 use crate::policy::{Access, Ipc, LimitKind, System};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -131,7 +132,38 @@ pub struct HostRule {
     pub allow: bool,
     /// As a profile has it, with its port: `*.example.com:443`.
     pub host: String,
+    /// Where connections to the host are read: what may be asked there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<AskRule>,
     pub from: String,
+}
+
+/// What may be asked of a host: any method where none is named, any path where none is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AskRule {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+impl From<&Requests> for AskRule {
+    fn from(requests: &Requests) -> Self {
+        Self {
+            methods: requests.methods.clone(),
+            paths: requests.paths.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl TryFrom<&AskRule> for Requests {
+    type Error = PathFault;
+
+    fn try_from(rule: &AskRule) -> Result<Self, PathFault> {
+        let paths = rule.paths.iter().map(|path| PathPattern::parse(path)).collect::<Result<_, _>>()?;
+        Ok(Self { methods: rule.methods.clone(), paths })
+    }
 }
 
 /// Base units as their field names say. Absent means no limit.
@@ -176,6 +208,19 @@ pub struct Environment {
     pub set: BTreeMap<String, String>,
     /// Taken from whoever runs `exec`, where set there.
     pub pass: Vec<String>,
+    /// What stands for the caller's value inside, and the hosts that get the value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mask: Vec<MaskedVariable>,
+}
+
+/// A variable whose value never gets into the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MaskedVariable {
+    pub name: String,
+    /// Single names, each with its port: `api.example.com:443`.
+    pub hosts: Vec<String>,
+    pub from: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ pub use operation::{Operation, Operations};
 pub use rule::{Effect, Origin, OriginKind, Rule, Scope};
 
 use crate::host::{Hop, HostError, Identity};
-use crate::policy::{Access, Ipc, LimitKind, Network, System};
+use crate::policy::{Access, HostPattern, Ipc, LimitKind, Network, System};
 use crate::source::Span;
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
@@ -108,6 +108,18 @@ pub struct Environment {
     pub set: BTreeMap<String, String>,
     /// Names whose value is the caller's, where the caller has one.
     pub pass: Vec<String>,
+    /// Sorted by name.
+    pub mask: Vec<MaskedVariable>,
+}
+
+/// A variable of which the command has something like the caller's value, and some hosts the value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskedVariable {
+    pub name: String,
+    /// Single names, each with its port.
+    pub hosts: Vec<HostPattern>,
+    /// The whole line.
+    pub span: Span,
 }
 
 /// A rule that the profile states in Seatbelt's own language. What of it is about paths is among the rules too.

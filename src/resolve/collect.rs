@@ -12,16 +12,16 @@ use crate::policy::{
     ToolName, Unguard,
 };
 use crate::source::{Sources, Span, Spanned};
-use crate::syntax::ast::{self, Statement, StatementKind, Word};
+use crate::syntax::ast::{self, EnvItemKind, Statement, StatementKind, Word};
 use crate::syntax::{nearest, shown};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where something that can be said once was said first.
-struct Claim {
-    file: usize,
-    span: Span,
-    value: String,
+pub(super) struct Claim {
+    pub(super) file: usize,
+    pub(super) span: Span,
+    pub(super) value: String,
 }
 
 pub(super) struct Collector<'a> {
@@ -30,14 +30,14 @@ pub(super) struct Collector<'a> {
     groups: Groups,
     /// A policy that states nothing.
     blank: Policy,
-    claims: HashMap<String, Claim>,
+    pub(super) claims: HashMap<String, Claim>,
     /// The words of lists: list, file, whether in an `on` block, word.
     said: HashMap<(&'static str, usize, bool, String), Span>,
     /// Whether an `on` block is being read.
     in_block: bool,
     /// Which file is being read; the profile is 0.
-    file: usize,
-    fragment: bool,
+    pub(super) file: usize,
+    pub(super) fragment: bool,
 }
 
 /// The policy that the files state together. Findings go to `findings`; what is wrong is left out of the policy.
@@ -60,6 +60,7 @@ pub fn collect(
         collector.file = index;
         collector.statements(&file.statements, &mut policy);
     }
+    collector.check_masks(&policy);
     policy.tools = distinct(policy.tools);
     policy.optional_tools = distinct(policy.optional_tools);
     for id in &collector.groups.files {
@@ -257,7 +258,7 @@ impl Collector<'_> {
     }
 
     /// Whether what can be said once is to be taken from here. The profile wins over fragments; two fragments must agree.
-    fn claim(&mut self, what: String, span: Span, value: String) -> bool {
+    pub(super) fn claim(&mut self, what: String, span: Span, value: String) -> bool {
         let file = self.file;
         match self.claims.get(&what) {
             None => {
@@ -346,7 +347,11 @@ impl Collector<'_> {
     }
 
     fn variable(&mut self, item: &ast::EnvItem, policy: &mut Policy) {
-        let value = item.value.as_ref().map(|text| (self.expander.text(text), text.span));
+        let value = match &item.kind {
+            EnvItemKind::Mask(hosts) => return self.mask(item, hosts, policy),
+            EnvItemKind::Set(text) => Some((self.expander.text(text), text.span)),
+            EnvItemKind::Pass => None,
+        };
         if let Some(finding) = names::variable(&item.name) {
             self.report(finding);
             return;
@@ -363,6 +368,9 @@ impl Collector<'_> {
             Some((value, _)) => value,
         };
         let name = item.name.value.clone();
+        if value.is_none() {
+            self.masked_elsewhere(&name, item.span, false);
+        }
         if self.claim(format!("the variable `{name}`"), item.span, format!("{value:?}")) {
             policy.env.push(EnvEntry { name, value, span: item.span });
         }

@@ -10,6 +10,7 @@ mod files;
 mod groups;
 pub(crate) mod hosts;
 mod loader;
+mod masks;
 mod names;
 mod network;
 mod params;

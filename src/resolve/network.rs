@@ -3,9 +3,12 @@
 use super::collect::Collector;
 use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
-use crate::policy::host::port_number;
+use crate::policy::host::{Host, port_number};
+use crate::policy::requests::{PathFault, PathPattern, Requests};
 use crate::policy::{HostPattern, Network, NetworkRule};
-use crate::syntax::ast::{self, NetworkItemKind, Word};
+use crate::source::Spanned;
+use crate::syntax::ast::{self, NetworkItemKind, Text, TextPart, Word};
+use crate::syntax::nearest;
 
 impl Collector<'_> {
     pub(super) fn network(&mut self, network: &ast::Network) -> Network {
@@ -14,9 +17,20 @@ impl Collector<'_> {
         };
         let mut rules = Vec::new();
         for item in items {
-            let (allow, written) = match &item.kind {
-                NetworkItemKind::Allow(text) => (true, text),
-                NetworkItemKind::Deny(text) => (false, text),
+            let (allow, written, asks) = match &item.kind {
+                NetworkItemKind::Allow { host, methods, paths } if methods.is_empty() && paths.is_empty() => {
+                    (true, host, None)
+                }
+                NetworkItemKind::Allow { host, methods, paths } => match self.requests(methods, paths) {
+                    // With less than it says it would allow more.
+                    None => {
+                        self.host(host, true);
+                        continue;
+                    }
+                    requests => (true, host, requests),
+                },
+                NetworkItemKind::Inspect(text) => (true, text, Some(Requests::default())),
+                NetworkItemKind::Deny(text) => (false, text, None),
                 NetworkItemKind::Localhost(number) => {
                     let pattern = self.localhost(number);
                     rules.extend(pattern.map(|pattern| NetworkRule {
@@ -28,30 +42,147 @@ impl Collector<'_> {
                     continue;
                 }
             };
-            let Some(text) = self.expander.text(written) else { continue };
-            match hosts::parse(&text, allow) {
-                Ok(pattern) => rules.push(NetworkRule { allow, pattern, requests: None, span: item.span }),
-                Err(error) => {
-                    let span = written.span;
-                    let finding = Finding::new("host", Severity::Error, error.message)
-                        .at(span, "here")
-                        .help(error.help);
-                    // A text with variables cannot be replaced by what they happen to hold.
-                    let literal = written.parts.iter().all(|part| matches!(part, ast::TextPart::Literal(_)));
-                    let plain = |host: &String| {
-                        host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte))
-                    };
-                    self.report(match error.replacement.filter(|host| literal && plain(host)) {
-                        Some(host) => {
-                            let edit = Edit { span, replacement: format!("\"{host}\"") };
-                            finding.fix(format!("write `{host}`"), vec![edit], false)
-                        }
-                        None => finding,
-                    });
-                }
+            let Some(pattern) = self.host(written, allow) else { continue };
+            if asks.is_some() && !self.is_single(&pattern, written, "connections are read") {
+                continue;
             }
+            rules.push(NetworkRule { allow, pattern, requests: asks, span: item.span });
         }
         Network::Only(rules)
+    }
+
+    /// The pattern of a host; what is wrong with it is told of.
+    fn host(&mut self, written: &Text, allow: bool) -> Option<HostPattern> {
+        let text = self.expander.text(written)?;
+        let error = match hosts::parse(&text, allow) {
+            Ok(pattern) => return Some(pattern),
+            Err(error) => error,
+        };
+        let span = written.span;
+        let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+        // A text with variables cannot be replaced by what they happen to hold.
+        let literal = written.parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
+        let plain =
+            |host: &String| host.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte));
+        self.report(match error.replacement.filter(|host| literal && plain(host)) {
+            Some(host) => {
+                let edit = Edit { span, replacement: format!("\"{host}\"") };
+                finding.fix(format!("write `{host}`"), vec![edit], false)
+            }
+            None => finding,
+        });
+        None
+    }
+
+    /// Whether it is one name at one port, as it must be where connections are opened: a certificate is made for it.
+    fn is_single(&mut self, pattern: &HostPattern, written: &Text, what: &str) -> bool {
+        let port = pattern.port.map_or(String::new(), |port| match port {
+            hosts::DEFAULT_PORT => String::new(),
+            port => format!(":{port}"),
+        });
+        let (message, help) = if pattern.below {
+            let example = format!("`api.{}{port}`", pattern.host);
+            (
+                format!("`*.{}` is many hosts, and {what} of single ones", pattern.host),
+                format!("name each of them: {example}"),
+            )
+        } else if matches!(Host::parse(&pattern.host), Ok(Host::Address(_))) {
+            (
+                format!("`{}` is an address, and {what} of names only", pattern.host),
+                "write the name that the server's certificate is for".to_owned(),
+            )
+        } else if pattern.port.is_none() {
+            (
+                format!("every port of `{}`, and {what} of one", pattern.host),
+                format!("write `{}` for its HTTPS, or the one port it is served at", pattern.host),
+            )
+        } else {
+            return true;
+        };
+        self.report(Finding::new("host", Severity::Error, message).at(written.span, "here").help(help));
+        false
+    }
+
+    /// What may be asked; nothing where a part of it is wrong.
+    fn requests(&mut self, methods: &[Word], paths: &[Text]) -> Option<Requests> {
+        let methods = self.methods(methods);
+        let patterns: Vec<_> = paths.iter().map(|path| self.path_pattern(path)).collect();
+        Some(Requests { methods: methods?, paths: patterns.into_iter().collect::<Option<_>>()? })
+    }
+
+    fn methods(&mut self, words: &[Word]) -> Option<Vec<String>> {
+        let mut methods: Vec<String> = Vec::new();
+        let mut sound = true;
+        for word in words {
+            let error =
+                |message: String| Finding::new("method", Severity::Error, message).at(word.span, "not here");
+            if word.value == "CONNECT" {
+                sound = false;
+                let finding = error("`CONNECT` opens a tunnel, in which nothing can be read".into());
+                self.report(finding.help("a host behind a proxy is allowed by a line of its own"));
+            } else if methods.contains(&word.value) {
+                let finding = Finding::new("method", Severity::Warning, format!("`{}` twice", word.value));
+                self.report(finding.at(word.span, "again here").help("take it out"));
+            } else {
+                if let Some(meant) = misspelt_method(&word.value) {
+                    let edit = Edit { span: word.span, replacement: meant.into() };
+                    let message = format!("`{}` is no usual method", word.value);
+                    let finding = Finding::new("method", Severity::Warning, message);
+                    self.report(
+                        finding
+                            .at(word.span, "servers know it if they say so themselves")
+                            .help(format!("did you mean `{meant}`?"))
+                            .fix(format!("write `{meant}`"), vec![edit], false),
+                    );
+                }
+                methods.push(word.value.clone());
+            }
+        }
+        sound.then_some(methods)
+    }
+
+    fn path_pattern(&mut self, written: &Text) -> Option<PathPattern> {
+        let text = self.expander.text(written)?;
+        let fault = match PathPattern::parse(&text) {
+            Ok(pattern) => return Some(pattern),
+            Err(fault) => fault,
+        };
+        let (message, help, replacement) = path_fault(&text, fault);
+        let span = written.span;
+        let finding = Finding::new("request-path", Severity::Error, message).at(span, "here").help(help);
+        let literal = written.parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
+        let plain = |path: &String| {
+            path.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$".contains(&byte))
+                && PathPattern::parse(path).is_ok()
+        };
+        self.report(match replacement.filter(|path| literal && plain(path)) {
+            Some(path) => {
+                let edit = Edit { span, replacement: format!("\"{path}\"") };
+                finding.fix(format!("write `{path}`"), vec![edit], false)
+            }
+            None => finding,
+        });
+        None
+    }
+
+    /// The hosts of `mask`: single names, each at one port. None where one of them is wrong: without it, the value would not be put in.
+    pub(super) fn mask_hosts(&mut self, hosts: &[Text]) -> Option<Vec<Spanned<HostPattern>>> {
+        let mut patterns: Vec<Spanned<HostPattern>> = Vec::new();
+        let mut sound = true;
+        for written in hosts {
+            let pattern = self.host(written, true);
+            let single = pattern.filter(|pattern| self.is_single(pattern, written, "a secret is shown to"));
+            match single {
+                Some(pattern) if patterns.iter().any(|known| known.value == pattern) => {
+                    let finding =
+                        Finding::new("host", Severity::Warning, format!("`{pattern}` is named twice"));
+                    self.report(finding.at(written.span, "again here").help("take it out"));
+                }
+                Some(pattern) => patterns.push(Spanned::new(pattern, written.span)),
+                None => sound = false,
+            }
+        }
+        sound.then_some(patterns)
     }
 
     fn localhost(&mut self, number: &Word) -> Option<HostPattern> {
@@ -67,4 +198,81 @@ impl Collector<'_> {
             }
         }
     }
+}
+
+/// Those that clients of HTTP and of WebDAV use (the registry of methods, RFC 9110, 16.1.1, has forty; others may be named too).
+const METHODS: [&str; 16] = [
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "OPTIONS",
+    "TRACE",
+    "PATCH",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "REPORT",
+];
+
+/// The method that an unusual one is a slip of. What is itself a word that somebody may mean is none: only the nearest are.
+fn misspelt_method(method: &str) -> Option<&'static str> {
+    if METHODS.contains(&method) {
+        return None;
+    }
+    let registered = ["ACL", "BIND", "LINK", "MERGE", "PRI", "QUERY", "SEARCH", "PURGE", "LIST"];
+    if registered.contains(&method) { None } else { nearest(method, METHODS) }
+}
+
+/// What is said of a path that is none: message, help, and what may be meant.
+fn path_fault(text: &str, fault: PathFault) -> (String, String, Option<String>) {
+    if text.contains('?') {
+        let path = text.split('?').next().unwrap_or_default().to_owned();
+        let help = "queries are not compared: a path allows every one";
+        return ("a query in a path".into(), help.into(), Some(path));
+    }
+    if let Some((_, rest)) = text.split_once("://") {
+        let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/**").to_owned();
+        return (
+            "a URL is not a path".into(),
+            format!("write `{path}`: the host stands before it"),
+            Some(path),
+        );
+    }
+    let (help, replacement) = match fault {
+        PathFault::Relative if text.is_empty() => ("every path is `/**`".to_owned(), Some("/**".to_owned())),
+        PathFault::Relative => (format!("write `/{text}`"), Some(format!("/{text}"))),
+        PathFault::Empty => {
+            ("servers read `//` as they like; write one `/`".into(), Some(single_slashes(text)))
+        }
+        PathFault::Dots => {
+            ("no request with such a segment is sent; write the path that it leads to".into(), None)
+        }
+        PathFault::Escape => {
+            ("a `%` itself is `%25`, and no path that has one is told apart safely".into(), None)
+        }
+        PathFault::Character => {
+            ("control characters, `\\`, `#`, `%2F` and `%25` are in no path that is compared".into(), None)
+        }
+        PathFault::Deep => ("`**` stands last: `/a/**`; one segment in the middle is `*`".into(), None),
+        PathFault::Star => {
+            ("`*` is one whole segment: `/repos/*/issues`; the rest of a path is `/**`".into(), None)
+        }
+    };
+    (fault.to_string(), help, replacement)
+}
+
+fn single_slashes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '/' || !out.ends_with('/') {
+            out.push(c);
+        }
+    }
+    out
 }

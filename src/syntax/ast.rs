@@ -211,7 +211,14 @@ pub struct NetworkItem {
 /// A line of `network only { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkItemKind {
-    Allow(Text),
+    /// `allow "HOST"`, and what may be asked there: without methods by any, without paths for any.
+    Allow {
+        host: Text,
+        methods: Vec<Word>,
+        paths: Vec<Text>,
+    },
+    /// `inspect "HOST"`: allowed, whatever is asked, over connections that are read.
+    Inspect(Text),
     Deny(Text),
     /// `localhost PORT`, with the number as it was written.
     Localhost(Word),
@@ -227,9 +234,19 @@ pub enum Ipc {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvItem {
     pub name: Word,
-    /// `set NAME "value"` has one; `pass NAME` takes the caller's.
-    pub value: Option<Text>,
+    pub kind: EnvItemKind,
     pub span: Span,
+}
+
+/// What a line of `env` does with its variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EnvItemKind {
+    /// `set NAME "value"`.
+    Set(Text),
+    /// `pass NAME`: the caller's.
+    Pass,
+    /// `mask NAME for "HOST" …`: something like the caller's, which only these hosts get.
+    Mask(Vec<Text>),
 }
 
 /// One limit, in its base unit: milliseconds for `time` and `cpu`, bytes for sizes, a count for the rest.

@@ -92,7 +92,12 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let mut inner = Parts(pair.into_inner());
         let kind = match inner.next()?.as_rule() {
-            Rule::kw_allow => NetworkItemKind::Allow(self.text(&mut inner)?),
+            Rule::kw_allow => NetworkItemKind::Allow {
+                host: self.text(&mut inner)?,
+                methods: self.methods(&inner),
+                paths: self.texts(&mut inner),
+            },
+            Rule::kw_inspect => NetworkItemKind::Inspect(self.text(&mut inner)?),
             Rule::kw_deny => NetworkItemKind::Deny(self.text(&mut inner)?),
             _ => NetworkItemKind::Localhost(self.bare(&inner.take(Rule::number)?)),
         };
@@ -101,10 +106,16 @@ impl Builder<'_> {
 
     pub fn variable_rule(&mut self, pair: Pair<'_, Rule>) -> Option<EnvItem> {
         let span = self.span(&pair);
-        let mut inner = Parts::of(pair);
+        let mut inner = Parts(pair.into_inner());
+        let word = inner.next()?.as_rule();
         let name = inner.take(Rule::variable_name)?.into_inner().next()?;
         let name = self.word(name)?;
-        Some(EnvItem { name, value: self.text(&mut inner), span })
+        let kind = match word {
+            Rule::kw_set => EnvItemKind::Set(self.text(&mut inner)?),
+            Rule::kw_mask => EnvItemKind::Mask(self.texts(&mut inner)),
+            _ => EnvItemKind::Pass,
+        };
+        Some(EnvItem { name, kind, span })
     }
 
     pub fn expectation(&mut self, pair: Pair<'_, Rule>) -> Option<Expectation> {
@@ -154,6 +165,19 @@ impl Builder<'_> {
 
     fn text(&self, inner: &mut Parts<'_>) -> Option<Text> {
         inner.take(Rule::quoted).map(|pair| strings::text(self.file, self.base, pair))
+    }
+
+    /// The methods that follow; those after them stay.
+    fn methods(&self, inner: &Parts<'_>) -> Vec<Word> {
+        let list = inner.0.clone().find(|pair| pair.as_rule() == Rule::methods);
+        let methods = list.map(Pair::into_inner).into_iter().flatten();
+        methods.filter(|pair| pair.as_rule() == Rule::method).map(|pair| self.bare(&pair)).collect()
+    }
+
+    fn texts(&self, inner: &mut Parts<'_>) -> Vec<Text> {
+        let texts = inner.take(Rule::quoted_list).map(Pair::into_inner).into_iter().flatten();
+        let texts = texts.filter(|pair| pair.as_rule() == Rule::quoted);
+        texts.map(|pair| strings::text(self.file, self.base, pair)).collect()
     }
 
     /// All words of a list, or none where one of them is wrong: half a list would be another policy.

@@ -126,7 +126,15 @@ fn line(text: &str, row: &[Piece], open: &mut Vec<String>) -> Line {
     let cells = match (columns, words.split_first()) {
         (_, None) => Vec::new(),
         (Columns::None, _) => vec![joined(&words)],
-        (Columns::Entry | Columns::Root, _) => words.iter().map(|piece| str(piece).to_owned()).collect(),
+        // Two words of a line of a block, and what is said of them.
+        (Columns::Entry | Columns::Root, _) => {
+            let (heads, rest) = words.split_at(words.len().min(2));
+            let mut cells: Vec<String> = heads.iter().map(|piece| str(piece).to_owned()).collect();
+            if !rest.is_empty() {
+                cells.push(joined(rest));
+            }
+            cells
+        }
         (Columns::Tools | Columns::Modes, Some((first, rest))) => vec![str(first).to_owned(), joined(rest)],
     };
     Line { depth, cells, comment, columns }

@@ -60,7 +60,7 @@ const STATEMENT_GUESSES: &[(&[&str], &str)] = &[
         "root",
     ),
     (&["extend", "extends", "from", "import", "include", "inherit", "inherits", "source"], "use"),
-    (&["block", "deny-read", "deny-write", "exclude", "forbid", "hide", "ignore", "mask", "secret"], "deny"),
+    (&["block", "deny-read", "deny-write", "exclude", "forbid", "hide", "ignore"], "deny"),
     (&["bin", "binaries", "binary", "command", "commands", "programs", "run"], "tools"),
     (&["program"], "tool"),
     (&["exec", "allow-exec"], "executable"),
@@ -108,11 +108,13 @@ const VERDICT_GUESSES: &[(&[&str], &str)] = &[
 const ENV_GUESSES: &[(&[&str], &str)] = &[
     (&["define", "export", "let", "var"], "set"),
     (&["allow", "forward", "inherit", "keep", "passthrough"], "pass"),
+    (&["conceal", "credential", "hide", "inject", "placeholder", "redact", "secret", "secrets"], "mask"),
 ];
 
 const HOST_GUESSES: &[(&[&str], &str)] = &[
     (&["accept", "host", "permit"], "allow"),
     (&["block", "except", "forbid", "reject"], "deny"),
+    (&["bump", "decrypt", "intercept", "mitm", "terminate", "tls"], "inspect"),
     (&["loopback", "local", "port", "ports", "forward"], "localhost"),
 ];
 
@@ -154,8 +156,8 @@ impl Vocabulary {
             Self::Network => &["off", "all", "only"],
             Self::Ipc => &["off", "shared-memory"],
             Self::Verdict => &["allowed", "denied"],
-            Self::Env => &["set", "pass"],
-            Self::Host => &["allow", "deny", "localhost"],
+            Self::Env => &["set", "pass", "mask"],
+            Self::Host => &["allow", "inspect", "deny", "localhost"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
             }

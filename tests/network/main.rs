@@ -11,6 +11,8 @@ mod hello;
 #[cfg(target_os = "linux")]
 mod lay;
 #[cfg(target_os = "linux")]
+mod masked;
+#[cfg(target_os = "linux")]
 mod raw;
 #[cfg(target_os = "linux")]
 mod scenarios;

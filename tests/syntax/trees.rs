@@ -113,24 +113,51 @@ fn limits_are_in_base_units() {
 #[test]
 fn every_entry_of_a_block_is_there() {
     let statements = kinds(
-        "network only { allow \"a\"; deny \"b\"; localhost 5432 }\nenv { set A \"x\"; pass B; set \"C\" r\"y\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
+        "network only { allow \"a\" methods GET HEAD paths [ \"/x\"\n\"/y\" ]; inspect \"i\"; deny \"b\"; localhost 5432 }\nenv { set A \"x\"; pass B; set \"C\" r\"y\"; mask D for \"h\" \"i\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
     );
     let StatementKind::Network(network) = &statements[0] else { panic!() };
     let Network::Only(rules) = &network.value else { panic!() };
     let rules: Vec<_> = rules
         .iter()
         .map(|rule| match &rule.kind {
-            NetworkItemKind::Allow(text) => ("allow", literal(text)),
+            NetworkItemKind::Allow { host, methods, paths } => {
+                let methods = methods.iter().map(|method| method.value.clone());
+                let words: Vec<String> =
+                    [literal(host)].into_iter().chain(methods).chain(paths.iter().map(literal)).collect();
+                ("allow", words.join(" "))
+            }
+            NetworkItemKind::Inspect(host) => ("inspect", literal(host)),
             NetworkItemKind::Deny(text) => ("deny", literal(text)),
             NetworkItemKind::Localhost(port) => ("localhost", port.value.clone()),
         })
         .collect();
-    let expected = [("allow", "a"), ("deny", "b"), ("localhost", "5432")];
+    let expected = [("allow", "a GET HEAD /x /y"), ("inspect", "i"), ("deny", "b"), ("localhost", "5432")];
     assert_eq!(rules, expected.map(|(word, text)| (word, text.to_owned())));
     let StatementKind::Env(items) = &statements[1] else { panic!() };
-    let items: Vec<_> =
-        items.iter().map(|item| (item.name.value.as_str(), item.value.as_ref().map(literal))).collect();
-    assert_eq!(items, [("A", Some("x".to_owned())), ("B", None), ("C", Some("y".to_owned()))]);
+    let items: Vec<_> = items
+        .iter()
+        .map(|item| {
+            (
+                item.name.value.as_str(),
+                match &item.kind {
+                    EnvItemKind::Set(value) => Some(literal(value)),
+                    EnvItemKind::Pass => None,
+                    EnvItemKind::Mask(hosts) => {
+                        Some(hosts.iter().map(literal).collect::<Vec<_>>().join(" for "))
+                    }
+                },
+            )
+        })
+        .collect();
+    assert_eq!(
+        items,
+        [
+            ("A", Some("x".to_owned())),
+            ("B", None),
+            ("C", Some("y".to_owned())),
+            ("D", Some("h for i".to_owned()))
+        ]
+    );
     let StatementKind::Expect(lines) = &statements[2] else { panic!() };
     let lines: Vec<_> =
         lines.iter().map(|line| (line.operation.value.as_str(), line.allowed.value)).collect();

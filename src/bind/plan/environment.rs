@@ -3,7 +3,7 @@
 use crate::bind::Binding;
 use crate::bind::system::HOME;
 use crate::bind::tools::{self, Lookup, Tool};
-use crate::plan::Environment;
+use crate::plan::{Environment, MaskedVariable};
 use crate::policy::{Access, Policy, System};
 use camino::Utf8Path;
 
@@ -53,6 +53,15 @@ pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environm
             }
         }
     }
+    for mask in &policy.masks {
+        environment.set.remove(&mask.name);
+        environment.mask.push(MaskedVariable {
+            name: mask.name.clone(),
+            hosts: mask.hosts.iter().map(|host| host.value.clone()).collect(),
+            span: mask.span,
+        });
+    }
+    environment.mask.sort_by(|a, b| a.name.cmp(&b.name));
     environment.pass.sort();
     environment.pass.dedup();
     environment

@@ -54,6 +54,22 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// Puts files into a directory in the command's temporary directory, whose path they are made for and which is given.
+    ///
+    /// # Errors
+    /// Where they cannot be written.
+    pub fn put<const N: usize>(
+        &self,
+        files: impl FnOnce(&str) -> [(&'static str, Vec<u8>); N],
+    ) -> io::Result<Utf8PathBuf> {
+        let directory = self.path.join(".palisade");
+        DirBuilder::new().mode(0o700).create(&directory)?;
+        for (name, contents) in files(directory.as_str()) {
+            private_file(&directory.join(name))?.write_all(&contents)?;
+        }
+        Ok(directory)
+    }
+
     /// The command's temporary directory.
     pub fn path(&self) -> &Utf8Path {
         &self.path

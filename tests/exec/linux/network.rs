@@ -67,7 +67,12 @@ pub const SCENARIOS: &[Scenario] = &[Scenario {
         // A port that connections are taken at in any case, and the one of the proxy, are ports like others.
         world.manifest.localhost = vec![port, 443, 48_128];
         assert_eq!(code(world, answered).0, Some(0), "{}", code(world, answered).1);
-        let host = HostRule { allow: true, host: format!("example.com:{port}"), from: "suite".into() };
+        let host = HostRule {
+            allow: true,
+            host: format!("example.com:{port}"),
+            requests: None,
+            from: "suite".into(),
+        };
         world.manifest.hosts = vec![host];
         assert_eq!(code(world, answered).0, Some(0), "{}", code(world, answered).1);
         world.manifest.localhost = Vec::new();

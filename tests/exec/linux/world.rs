@@ -216,6 +216,7 @@ fn manifest(place: &Place) -> Manifest {
                 ("TMPDIR".into(), "/tmp".into()),
             ]),
             pass: Vec::new(),
+            mask: Vec::new(),
         },
         shell,
         tools: Vec::new(),
