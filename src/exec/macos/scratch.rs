@@ -179,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn files_that_it_is_given_know_where_they_are() {
+        let base = tempfile::tempdir().unwrap();
+        let place = Utf8Path::from_path(base.path()).unwrap();
+        let scratch = Scratch::make(place, "(version 1)").unwrap();
+        let directory = scratch.put(|directory| [("where", directory.as_bytes().to_vec())]).unwrap();
+        assert_eq!(directory.parent(), Some(scratch.path()));
+        assert_eq!(std::fs::read_to_string(directory.join("where")).unwrap(), directory.as_str());
+    }
+
+    #[test]
     fn the_place_is_real_and_outside_every_root() {
         let (_base, base) = base();
         let (one, two, link) = (base.join("one"), base.join("two"), base.join("link"));
