@@ -4,6 +4,7 @@ use super::Exit;
 use super::input::read_text;
 use super::output::fail;
 use super::report::Report;
+use crate::exec::secrets::{Given, Source};
 use crate::exec::{self, Command, Seatbelt};
 use crate::manifest::{self, Manifest, ManifestError};
 use camino::Utf8PathBuf;
@@ -33,6 +34,12 @@ pub struct CommandArgs {
     /// Append a line of JSON for each connection of a `network only` command to a file where the command cannot write
     #[arg(long, value_name = "FILE")]
     pub network_log: Option<Utf8PathBuf>,
+    /// Take the value of a masked variable from a file
+    #[arg(long, value_name = "NAME=PATH", value_parser = named)]
+    secret_file: Vec<(String, String)>,
+    /// Take the value of a masked variable from what a line of the shell writes, run outside the walls
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = named)]
+    secret_command: Vec<(String, String)>,
     /// The program and its arguments
     #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
@@ -44,6 +51,22 @@ impl CommandArgs {
             Some(line) => Command::Shell(line.clone()),
             None => Command::Argv(self.argv.clone()),
         }
+    }
+}
+
+impl CommandArgs {
+    /// Where the values of masked variables are taken from.
+    pub fn secrets(&self) -> Vec<Given> {
+        let files = self.secret_file.iter().map(|(name, path)| (name, Source::File(path.into())));
+        let commands = self.secret_command.iter().map(|(name, line)| (name, Source::Command(line.clone())));
+        files.chain(commands).map(|(name, source)| Given { name: name.clone(), source }).collect()
+    }
+}
+
+fn named(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((name, source)) if !name.is_empty() && !source.is_empty() => Ok((name.into(), source.into())),
+        _ => Err("not a name, `=` and where its value is"),
     }
 }
 
@@ -69,7 +92,7 @@ pub fn run(args: &Args) -> Exit {
         Ok(manifest) => {
             let artifact =
                 Artifact { manifest: &manifest, text: &text, seatbelt: Seatbelt::Beside(&args.manifest) };
-            start(&artifact, &args.command.command(), report)
+            start(&artifact, &args.command, report)
         }
         Err(error) => {
             let help = if is_newer(&error) {
@@ -100,13 +123,13 @@ pub struct Artifact<'a> {
 }
 
 /// Runs a command behind a manifest and says what kept it from starting, if anything did.
-pub fn start(artifact: &Artifact<'_>, command: &Command, report: Report) -> Exit {
+pub fn start(artifact: &Artifact<'_>, args: &CommandArgs, report: Report) -> Exit {
     let mut report = match report.behind(artifact.manifest, artifact.text) {
         Ok(report) => report,
         Err(exit) => return exit,
     };
     let log = report.take_log();
-    match exec::run(artifact.manifest, artifact.seatbelt, command, log) {
+    match exec::run(artifact.manifest, artifact.seatbelt, &args.command(), log, &args.secrets()) {
         Ok(outcome) => {
             let code = u8::try_from(outcome.code).unwrap_or(125);
             for note in &outcome.notes {

@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Exit {
         Ok((manifest, text, seatbelt)) => {
             let seatbelt = Seatbelt::Text(seatbelt.as_deref());
             let artifact = Artifact { manifest: &manifest, text: &text, seatbelt };
-            start(&artifact, &args.command.command(), report)
+            start(&artifact, &args.command, report)
         }
         // Whatever kept the command from starting, it was not the command.
         Err(_) => report.already_refused("nothing was run: standard error says why"),

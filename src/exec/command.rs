@@ -34,6 +34,14 @@ impl Prepared {
             }
         }
     }
+
+    /// Gives variables their values, whatever they had.
+    pub fn set(&mut self, variables: Vec<(String, String)>) {
+        for (name, value) in variables {
+            self.environment.retain(|(known, _)| *known != *name);
+            self.environment.push((name.into(), value.into()));
+        }
+    }
 }
 
 impl Command {

@@ -6,13 +6,16 @@ mod command;
 mod drift;
 mod gateway;
 mod hardlinks;
+mod inspection;
 mod near;
 mod network;
 mod outcome;
 mod pump;
 pub mod record;
 mod refusal;
+pub mod secrets;
 mod streams;
+mod trust;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -29,9 +32,9 @@ pub use macos::SANDBOX_EXEC;
 pub use outcome::{Cause, Ended, Note, Observed, Outcome, Violation};
 pub use refusal::Refusal;
 
-use crate::manifest::Manifest;
+use crate::manifest::{self, Manifest};
 use crate::plan::Rule;
-use crate::policy::System;
+use crate::policy::{NetworkRule, System};
 use camino::{Utf8Component, Utf8Path};
 use std::fs::File;
 
@@ -45,7 +48,8 @@ pub enum Seatbelt<'a> {
 }
 
 /// Runs a command behind the walls of a manifest. Standard streams are passed through. `log`, opened to append, gets a line of JSON for each
-/// connection where the network has only some hosts. The calling process must have one thread.
+/// connection where the network has only some hosts. `secrets` are where the values of masked variables are taken from, but from the
+/// environment, whose own values of those are wiped. The calling process must have one thread.
 ///
 /// # Errors
 /// Where the artifact is not for this machine, the machine has changed, or the kernel cannot give a wall. Nothing was run then.
@@ -54,12 +58,34 @@ pub fn run(
     seatbelt: Seatbelt<'_>,
     command: &Command,
     log: Option<File>,
+    secrets: &[secrets::Given],
 ) -> Result<Outcome, Refusal> {
     check_target(manifest)?;
     let rules = rules(manifest)?;
+    let hosts = match manifest.network {
+        manifest::Network::Only => network::rules(manifest)?,
+        _ => Vec::new(),
+    };
     streams::check()?;
     drift::check(manifest)?;
-    system::run(manifest, seatbelt, command, &rules, log)
+    let (inspection, shown) = inspection::of(manifest, &hosts, secrets)?.unzip();
+    if inspection.is_some() {
+        secrets::wipe_stack();
+    }
+    let connections = Connections { rules: hosts, log, inspection };
+    let (placeholders, warnings) =
+        shown.map(|shown| (shown.placeholders, shown.warnings)).unwrap_or_default();
+    let mut outcome = system::run(manifest, seatbelt, command, &rules, connections, placeholders)?;
+    outcome.notes.extend(warnings);
+    Ok(outcome)
+}
+
+/// What is to be carried of the command's connections, where only some hosts may be reached.
+#[derive(Debug)]
+struct Connections {
+    rules: Vec<NetworkRule>,
+    log: Option<File>,
+    inspection: Option<inspection::Inspection>,
 }
 
 #[cfg(target_os = "linux")]

@@ -46,6 +46,9 @@ pub enum Refusal {
         "the directory `{state}`, where this program keeps its records, lies in the writable root `{root}`"
     )]
     StateInRoot { state: Utf8PathBuf, root: Utf8PathBuf },
+    /// The value of a masked variable, which the message does not hold.
+    #[error("`{name}`: {what}")]
+    Secret { name: String, what: String, help: String },
     #[error("standard {0} is a directory")]
     DirectoryStream(&'static str),
     #[error("the program has threads, and cannot fork safely")]
@@ -119,7 +122,7 @@ impl Refusal {
                 "set XDG_STATE_HOME to a directory outside every root, or state narrower roots".into()
             }
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
-            Self::Kernel { help, .. } => help.clone(),
+            Self::Kernel { help, .. } | Self::Secret { help, .. } => help.clone(),
         })
     }
 }

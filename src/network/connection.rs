@@ -2,7 +2,7 @@
 
 use super::incoming::{Halt, Incoming};
 use super::relay::reset;
-use super::{Closed, Gate, Opened, Reason, Via, http, socks, tunnel};
+use super::{Closed, Gate, Opened, Reason, Requested, Via, http, socks, tunnel};
 use crate::policy::host::Target;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ pub fn serve_within(stream: TcpStream, arrival: Arrival, gate: &dyn Gate, times:
             let target = gate.meant(target);
             match gate.open(Via::Capture, &target) {
                 Ok(opened) => talk.carry(&mut client, Via::Capture, &target, &opened, |client, passed| {
-                    tunnel::carry(client, &target, &opened.stream, times, passed);
+                    tunnel::carry(client, (Via::Capture, &target), &opened.stream, &talk, passed);
                 }),
                 Err(_) => reset(&stream),
             }
@@ -83,6 +83,7 @@ pub(super) struct Passed {
     pub why: Option<Reason>,
     /// Whether the client was told why.
     pub told: bool,
+    pub requested: Option<Requested>,
 }
 
 impl Conversation<'_> {
@@ -111,6 +112,7 @@ impl Conversation<'_> {
             down: passed.down,
             lasted: began.elapsed(),
             why: passed.why,
+            requested: passed.requested,
         });
     }
 }

@@ -2,10 +2,11 @@
 //! that were judged, never to what a second look-up says.
 
 use super::dial::{self, Unanswered};
+use super::inspect::{Inspector, Reader, Reading, Search};
 use super::names::Names;
 use super::record::Record;
 use super::{Closed, Gate, Opened, Reason, Refused, Via};
-use crate::plan::hosts::{DEFAULT_PORT, admit, denial};
+use crate::plan::hosts::{DEFAULT_PORT, admit, denial, limits};
 use crate::policy::NetworkRule;
 use crate::policy::address::{Class, class};
 use crate::policy::host::{Host, Target};
@@ -20,12 +21,14 @@ pub struct Keeper {
     /// The addresses that stand for names inside.
     names: Names,
     record: Record,
+    /// How connections are read, where some are to be.
+    reader: Option<Reader>,
 }
 
 impl Keeper {
-    pub fn new(rules: Vec<NetworkRule>, record: Record) -> Self {
+    pub fn new(rules: Vec<NetworkRule>, record: Record, inspector: Option<Inspector>) -> Self {
         let names = Names::reserving(rules.iter().filter(|rule| rule.allow).map(|rule| &rule.pattern));
-        Self { rules, names, record }
+        Self { rules, names, record, reader: inspector.map(Reader::new) }
     }
 
     pub fn rules(&self) -> &[NetworkRule] {
@@ -89,8 +92,25 @@ impl Keeper {
         if kept.is_empty() { Err(refused) } else { Ok(kept) }
     }
 
+    /// Whether some connections are read.
+    pub fn reads(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Puts on record that placeholders of masked variables are in a name that was asked for, where some are.
+    fn misnamed(&self, via: Via, host: &Host) -> bool {
+        let found = self.reader.as_ref().and_then(|reader| reader.named_in(host));
+        if let Some(found) = &found {
+            self.record.misdirected(via, None, found);
+        }
+        found.is_some()
+    }
+
     /// Puts on record that a name has no address inside, since no port of it could be admitted.
     pub fn unnamed(&self, host: Host) {
+        if self.misnamed(Via::Capture, &host) {
+            return;
+        }
         let target = Target::new(host, DEFAULT_PORT);
         let reason = admission(&self.rules, &target).err().unwrap_or(Reason::NotAllowed);
         let line = line(&self.rules, &target, reason);
@@ -114,6 +134,16 @@ pub fn admission(rules: &[NetworkRule], target: &Target) -> Result<(), Reason> {
         (false, Some(_)) => Err(Reason::Denied),
         (false, None) => Err(never.map_or(Reason::NotAllowed, Reason::Address)),
     }
+}
+
+/// How connections to a target are read; `None` where they only pass through.
+pub(super) fn reading<'k>(
+    rules: &'k [NetworkRule],
+    reader: Option<&'k Reader>,
+    target: &Target,
+) -> Option<Reading<'k>> {
+    let masked = reader.is_some_and(|reader| reader.has_secret_for(target));
+    (masked || !limits(rules, target).is_empty()).then_some(Reading { reader, rules })
 }
 
 /// The statement that would admit a target that was refused, or the one that denies it; `None` where no statement would.
@@ -157,6 +187,9 @@ impl Gate for Keeper {
     }
 
     fn open(&self, via: Via, target: &Target) -> Result<Opened, Refused> {
+        if self.misnamed(via, &target.host) {
+            return Err(Refused::unread(Reason::SecretMisdirected));
+        }
         self.connect(target).map_err(|(reason, line)| {
             let refused = Refused { reason, target: Some(target.clone()), line };
             self.record.refused(recorded(via, target), &refused);
@@ -166,6 +199,22 @@ impl Gate for Keeper {
 
     fn refused(&self, via: Via, refused: &Refused) {
         self.record.refused(via, refused);
+    }
+
+    fn reading(&self, target: &Target) -> Option<Reading<'_>> {
+        reading(&self.rules, self.reader.as_ref(), target)
+    }
+
+    fn strays(&self) -> Option<Search> {
+        self.reader.as_ref().map(Reader::search)
+    }
+
+    fn refused_request(&self, via: Via, refused: &Refused, method: &str) {
+        self.record.refused_request(via, refused, method);
+    }
+
+    fn misdirected(&self, via: Via, target: Option<&Target>, secrets: &[String]) {
+        self.record.misdirected(via, target, secrets);
     }
 
     fn closed(&self, closed: &Closed) {
@@ -210,7 +259,7 @@ mod tests {
             requests: None,
             span,
         };
-        Keeper::new(rules.iter().map(rule).collect(), Record::new(None, String::new()))
+        Keeper::new(rules.iter().map(rule).collect(), Record::new(None, String::new()), None)
     }
 
     fn refusal(keeper: &Keeper, target: &str) -> (Reason, Option<String>) {
@@ -277,7 +326,7 @@ mod tests {
         let mut rules = keeper(&[(true, "example.com")]).rules;
         let span = rules[0].span;
         rules.push(NetworkRule { allow: true, pattern: HostPattern::localhost(port), requests: None, span });
-        let open = Keeper::new(rules.clone(), Record::new(None, String::new()));
+        let open = Keeper::new(rules.clone(), Record::new(None, String::new()), None);
         for name in ["localhost", "db.localhost", "127.0.0.1", "[::1]"] {
             let target = Target::parse(&format!("{name}:{port}"), None).unwrap();
             let opened = open.open(Via::Capture, &target).unwrap();
@@ -297,7 +346,7 @@ mod tests {
             requests: None,
             span,
         });
-        let shut = Keeper::new(rules, Record::new(None, String::new()));
+        let shut = Keeper::new(rules, Record::new(None, String::new()), None);
         assert_eq!(refusal(&shut, &format!("127.0.0.1:{port}")).0, Reason::Denied);
     }
 

@@ -3,11 +3,13 @@
 use super::connection::{Arrival, serve};
 use super::dns;
 use super::gate::Keeper;
+use super::inspect;
 use super::{Gate, Reason, Refused, Via};
 use crate::policy::host::{Host, Target};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -37,6 +39,9 @@ pub struct Doors {
 /// # Errors
 /// What keeps it from waiting for connections.
 pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Result<()> {
+    if keeper.reads() {
+        descriptors();
+    }
     let open = Arc::new(AtomicUsize::new(0));
     let Doors { proxy, captures, names: questions } = doors;
     for listener in captures.iter().chain([&proxy]) {
@@ -83,6 +88,13 @@ pub fn run(keeper: &Arc<Keeper>, doors: Doors, inside: BorrowedFd<'_>) -> io::Re
     Ok(())
 }
 
+/// Takes as many descriptors as this process may have: each connection that is read needs several.
+fn descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // With fewer of them, fewer connections are open at once.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
 /// Counts itself among the open connections as long as it lives.
 struct Place(Arc<AtomicUsize>);
 
@@ -110,7 +122,8 @@ fn admit(stream: TcpStream, is_proxy: bool, keeper: &Arc<Keeper>, open: &Arc<Ato
             serve(stream, arrival, &*served);
         }
     };
-    if std::thread::Builder::new().stack_size(STACK).spawn(serving).is_err() {
+    let stack = if keeper.reads() { inspect::STACK } else { STACK };
+    if std::thread::Builder::new().stack_size(stack).spawn(serving).is_err() {
         keeper.refused(via, &Refused::unread(Reason::TooMany));
     }
 }

@@ -24,6 +24,7 @@ mod tests;
 
 use crate::policy::address::Class;
 use crate::policy::host::Target;
+use inspect::{Reading, Search};
 use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
@@ -77,6 +78,22 @@ pub enum Reason {
     SniMismatch,
     /// A request was sent on it for another host than the one that was admitted.
     HostMismatch,
+    /// Something else than TLS was begun on a connection that is read.
+    NotTls,
+    /// The server's certificate is not one for its name that this machine believes.
+    Untrusted,
+    /// There was no agreeing on TLS, or on HTTP/1.1 within.
+    TlsFailed,
+    /// The client does not believe the authority of the run.
+    AuthorityRefused,
+    /// There is nothing to read a connection with that must be read.
+    CannotInspect,
+    /// No line allows the request, though its host is admitted.
+    RequestNotAllowed,
+    /// What stands for a secret was on its way to where the secret does not belong.
+    SecretMisdirected,
+    /// The server coded its answer, though it was asked not to.
+    Encoded,
     /// As many are open as may be.
     TooMany,
     /// Nothing came for too long.
@@ -97,6 +114,14 @@ impl Reason {
             Self::Unreachable => "unreachable",
             Self::SniMismatch => "sni-mismatch",
             Self::HostMismatch => "host-mismatch",
+            Self::NotTls => "not-tls",
+            Self::Untrusted => "untrusted",
+            Self::TlsFailed => "tls-failed",
+            Self::AuthorityRefused => "authority-refused",
+            Self::CannotInspect => "cannot-inspect",
+            Self::RequestNotAllowed => "request-not-allowed",
+            Self::SecretMisdirected => "secret-misdirected",
+            Self::Encoded => "encoded-answer",
             Self::TooMany => "too-many-connections",
             Self::TooSlow => "too-slow",
         }
@@ -141,6 +166,17 @@ pub struct Closed {
     pub lasted: Duration,
     /// Why it was ended, where neither side did.
     pub why: Option<Reason>,
+    /// Where it was read: what was asked on it.
+    pub requested: Option<Requested>,
+}
+
+/// What was asked on a connection that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Requested {
+    /// How many requests there were, with those that were refused.
+    pub count: u64,
+    /// The masked variables whose values were put in.
+    pub secrets: Vec<String>,
 }
 
 /// Who decides about hosts, and keeps the record of it.
@@ -158,6 +194,30 @@ pub trait Gate: Sync {
 
     /// Puts a refusal on record that the gate was not asked about.
     fn refused(&self, via: Via, refused: &Refused);
+
+    /// How connections to a target are read; `None` where they only pass through.
+    fn reading(&self, target: &Target) -> Option<Reading<'_>> {
+        let _ = target;
+        None
+    }
+
+    /// What finds placeholders on the way to where no value goes, where there are any.
+    fn strays(&self) -> Option<Search> {
+        None
+    }
+
+    /// Puts on record that a request was refused on a connection that is read.
+    fn refused_request(&self, via: Via, refused: &Refused, method: &str) {
+        let _ = method;
+        self.refused(via, refused);
+    }
+
+    /// Puts on record that placeholders of some variables were on their way to where they do not belong. There is no target where they are in
+    /// its name.
+    fn misdirected(&self, via: Via, target: Option<&Target>, secrets: &[String]) {
+        let _ = secrets;
+        self.refused(via, &Refused { target: target.cloned(), ..Refused::unread(Reason::SecretMisdirected) });
+    }
 
     /// Puts the end of a connection on record.
     fn closed(&self, closed: &Closed);

@@ -2,7 +2,7 @@
 //! anything that was sent.
 
 use super::{Closed, Reason, Refused, Via};
-use crate::policy::host::Host;
+use crate::policy::host::{Host, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -40,7 +40,10 @@ struct Log {
 struct Counts {
     connections: u64,
     refusals: u64,
-    refused: HashMap<(String, &'static str), (Option<String>, u64)>,
+    /// By host, reason and line.
+    refused: HashMap<(String, &'static str, Option<String>), u64>,
+    /// By variable and host.
+    misdirected: HashMap<(String, String), u64>,
     /// Refusals that are not among these.
     more: u64,
     /// The names that were asked for and have no address.
@@ -50,9 +53,9 @@ struct Counts {
 impl Counts {
     fn refused(&mut self, host: String, reason: &'static str, line: Option<&str>) {
         self.refusals += 1;
-        let key = (host, reason);
+        let key = (host, reason, line.map(str::to_owned));
         if self.refused.len() < MOST || self.refused.contains_key(&key) {
-            self.refused.entry(key).or_insert_with(|| (line.map(str::to_owned), 0)).1 += 1;
+            *self.refused.entry(key).or_default() += 1;
         } else {
             self.more += 1;
         }
@@ -67,7 +70,10 @@ pub struct Summary {
     pub connections: u64,
     /// Requests that were refused, also those that are not among `refused`.
     pub refusals: u64,
-    /// Each host and reason once, by host; the first 100 of them.
+    /// What stood for secrets and was on its way to where those do not belong: each variable and host once, by variable; the first 100 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misdirected: Vec<MisdirectedSecret>,
+    /// Each host, reason and line once, by host; the first 100 of them.
     pub refused: Vec<RefusedHost>,
     /// Requests that were refused for hosts or reasons that are not among `refused`. Only the log tells them apart.
     #[serde(default)]
@@ -86,6 +92,17 @@ pub struct RefusedHost {
     pub reason: String,
     /// The statement that would admit it, or the one that denies it.
     pub line: Option<String>,
+    pub times: u64,
+}
+
+/// A masked variable whose placeholder was on its way to where its value does not belong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MisdirectedSecret {
+    /// The name of the variable.
+    pub secret: String,
+    /// `host:port`; `?` where it was part of the host's name.
+    pub host: String,
     pub times: u64,
 }
 
@@ -115,6 +132,12 @@ struct Line<'a> {
     down: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    secrets: &'a [String],
 }
 
 impl Record {
@@ -125,9 +148,19 @@ impl Record {
     }
 
     pub fn refused(&self, via: Via, refused: &Refused) {
+        self.denied(via, refused, None);
+    }
+
+    /// A request that was refused on a connection that is read.
+    pub fn refused_request(&self, via: Via, refused: &Refused, method: &str) {
+        self.denied(via, refused, Some(method));
+    }
+
+    fn denied(&self, via: Via, refused: &Refused, method: Option<&str>) {
         self.write(&Line {
             ev: "deny",
             via: via.name(),
+            method,
             host: refused.target.as_ref().map(|target| target.host.to_string()),
             port: refused.target.as_ref().map(|target| target.port),
             why: Some(refused.reason.name()),
@@ -137,6 +170,29 @@ impl Record {
         let host = refused.target.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
         let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         counts.refused(host, refused.reason.name(), refused.line.as_deref());
+    }
+
+    /// Placeholders of some variables that were on their way to where they do not belong. Where they were in the name of a host, there is no target.
+    pub fn misdirected(&self, via: Via, target: Option<&Target>, secrets: &[String]) {
+        self.write(&Line {
+            ev: "secret-misdirected",
+            via: via.name(),
+            host: target.map(|target| target.host.to_string()),
+            port: target.map(|target| target.port),
+            secrets,
+            ..self.line()
+        });
+        let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.refusals += 1;
+        let mut told_apart = false;
+        for secret in secrets {
+            let key = (secret.clone(), target.map_or_else(|| "?".to_owned(), ToString::to_string));
+            if counts.misdirected.len() < MOST || counts.misdirected.contains_key(&key) {
+                *counts.misdirected.entry(key).or_default() += 1;
+                told_apart = true;
+            }
+        }
+        counts.more += u64::from(!told_apart);
     }
 
     /// A name that was asked for and has no address: once for each, since a program asks again, and for more than one kind.
@@ -173,11 +229,14 @@ impl Record {
             up: Some(closed.up),
             down: Some(closed.down),
             ms: Some(closed.lasted.as_millis()),
+            requests: closed.requested.as_ref().map(|requested| requested.count),
+            secrets: closed.requested.as_ref().map_or(&[], |requested| &requested.secrets),
             ..self.line()
         });
         let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         counts.connections += 1;
-        if let Some(why) = closed.why {
+        // That is on record already, as what it is.
+        if let Some(why) = closed.why.filter(|why| *why != Reason::SecretMisdirected) {
             counts.refused(closed.target.to_string(), why.name(), None);
         }
     }
@@ -187,17 +246,25 @@ impl Record {
         let mut refused: Vec<RefusedHost> = counts
             .refused
             .iter()
-            .map(|((host, reason), (line, times))| RefusedHost {
+            .map(|((host, reason, line), times)| RefusedHost {
                 host: host.clone(),
                 reason: (*reason).to_owned(),
                 line: line.clone(),
                 times: *times,
             })
             .collect();
-        refused.sort_by(|a, b| (&a.host, &a.reason).cmp(&(&b.host, &b.reason)));
+        refused.sort_by(|a, b| (&a.host, &a.reason, &a.line).cmp(&(&b.host, &b.reason, &b.line)));
+        let told = |((secret, host), times): (&(String, String), &u64)| MisdirectedSecret {
+            secret: secret.clone(),
+            host: host.clone(),
+            times: *times,
+        };
+        let mut misdirected: Vec<MisdirectedSecret> = counts.misdirected.iter().map(told).collect();
+        misdirected.sort_by(|a, b| (&a.secret, &a.host).cmp(&(&b.secret, &b.host)));
         Summary {
             connections: counts.connections,
             refusals: counts.refusals,
+            misdirected,
             refused,
             more: counts.more,
             lost: self.lost.load(Ordering::Relaxed),
@@ -220,6 +287,9 @@ impl Record {
             up: None,
             down: None,
             ms: None,
+            method: None,
+            requests: None,
+            secrets: &[],
         }
     }
 
@@ -258,7 +328,6 @@ fn append(log: &mut impl Write, torn: &mut bool, line: &[u8]) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::host::Target;
     use std::time::Duration;
 
     #[test]
@@ -282,6 +351,7 @@ mod tests {
             down: 2,
             lasted: Duration::from_millis(3),
             why: None,
+            requested: None,
         });
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<serde_json::Value> =

@@ -40,7 +40,7 @@ pub(super) fn serve(client: &mut Incoming<'_>, until: Instant, talk: &Conversati
     };
     talk.carry(client, Via::Socks, &target, &opened, |client, passed| {
         if reply(client, Reply::Succeeded) {
-            tunnel::carry(client, &target, &opened.stream, talk.times, passed);
+            tunnel::carry(client, (Via::Socks, &target), &opened.stream, talk, passed);
         }
     });
 }
@@ -58,10 +58,20 @@ fn reply_to(reason: Reason) -> Reply {
         | Reason::Address(_)
         | Reason::OwnAddress
         | Reason::SniMismatch
-        | Reason::HostMismatch => Reply::NotAllowed,
+        | Reason::HostMismatch
+        | Reason::NotTls
+        | Reason::CannotInspect
+        | Reason::RequestNotAllowed
+        | Reason::SecretMisdirected => Reply::NotAllowed,
         Reason::BadHost => Reply::AddressNotSupported,
         Reason::Unresolved | Reason::Unreachable => Reply::Unreachable,
-        Reason::BadRequest(_) | Reason::TooMany | Reason::TooSlow => Reply::Failure,
+        Reason::BadRequest(_)
+        | Reason::Untrusted
+        | Reason::TlsFailed
+        | Reason::AuthorityRefused
+        | Reason::Encoded
+        | Reason::TooMany
+        | Reason::TooSlow => Reply::Failure,
     }
 }
 

@@ -85,7 +85,7 @@ pub fn fork() -> io::Result<Option<Pid>> {
 }
 
 /// Each thread is a directory in /proc/self/task, and a link to it (proc(5)). One that has ended and was joined stays there for a moment.
-fn single_threaded() -> io::Result<()> {
+pub(super) fn single_threaded() -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     for _ in 0..PATIENCE {
         if std::fs::metadata("/proc/self/task")?.nlink() == 3 {

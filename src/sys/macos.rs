@@ -131,6 +131,11 @@ pub fn fork() -> io::Result<Option<Pid>> {
     }
 }
 
+/// Whoever runs a command has one thread ([`crate::exec::run`]); the kernel would have to be asked for the ports of all of them.
+pub(super) fn single_threaded() -> io::Result<()> {
+    Ok(())
+}
+
 /// Kinds of lists of proc_listpids (sys/proc_info.h); not in the libc crate.
 const PROC_ALL_PIDS: u32 = 1;
 const PROC_RUID_ONLY: u32 = 5;

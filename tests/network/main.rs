@@ -13,6 +13,8 @@ mod hello;
 #[cfg(target_os = "linux")]
 mod lay;
 #[cfg(target_os = "linux")]
+mod masked;
+#[cfg(target_os = "linux")]
 mod names;
 #[cfg(target_os = "linux")]
 mod near;

@@ -2,7 +2,7 @@
 
 use crate::book::Seen;
 use crate::near::{apart, beyond};
-use crate::{client, names, scenarios, world};
+use crate::{client, masked, names, scenarios, world};
 use camino::{Utf8Path, Utf8PathBuf};
 use libtest_mimic::{Arguments, Trial};
 use rustix::mount::mount_bind;
@@ -99,6 +99,9 @@ fn surroundings(top: &Utf8Path) {
     ] {
         fs::write(etc.join(name), text).unwrap();
     }
+    let certificates = etc.join("ssl/certs");
+    fs::create_dir_all(&certificates).unwrap();
+    fs::write(certificates.join("ca-certificates.crt"), masked::authority("this machine")).unwrap();
     mount_bind(etc.as_str(), "/etc").unwrap();
 }
 
@@ -107,7 +110,7 @@ fn trials(top: &str, palisade: &str, client: &str) -> Vec<Trial> {
     let users = if me == 0 { vec![(0, "root"), (NOBODY, "nobody")] } else { vec![(me, "user")] };
     let mut trials = Vec::new();
     for (uid, user) in users {
-        for scenario in scenarios::SCENARIOS {
+        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS) {
             let (top, palisade, client) = (top.to_owned(), palisade.into(), client.into());
             trials.push(Trial::test(format!("{} as {user}", scenario.name), move || {
                 let directory = prepare(&top, uid);

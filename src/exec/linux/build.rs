@@ -34,8 +34,14 @@ pub struct Settings {
     pub pid_max: Option<u64>,
     /// A file to put into a private directory, by its absolute path, and its text.
     pub left: Option<(Utf8PathBuf, String)>,
-    /// Files that take the place of those of this machine, and their text. Read-only.
-    pub own: Vec<(Utf8PathBuf, String)>,
+    pub own: Vec<OwnFile>,
+}
+
+/// A file that takes the place of one of this machine, or stands where this has none. Read-only.
+#[derive(Debug, Clone)]
+pub struct OwnFile {
+    pub place: Utf8PathBuf,
+    pub contents: Vec<u8>,
 }
 
 /// What others need of the new root.
@@ -157,7 +163,7 @@ impl Builder {
                     && let Ok(below) = file.strip_prefix(path)
                 {
                     // Where there is no space for it, the command is better off with what there is.
-                    let _ = leave(&tmp, below, text);
+                    let _ = leave(&tmp, below, text.as_bytes());
                 }
                 if self.settings.scratch_bytes.is_some() {
                     self.built.spaces.push(tmp);
@@ -230,9 +236,10 @@ impl Builder {
         open_tree(&self.masks, name, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
     }
 
-    /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only.
+    /// A fresh `proc`, with the settings that only hold for the new namespaces, then read-only. It shows only processes that could be traced: from
+    /// root the other ways of hiding keep nothing (`gid` of proc(5)), and what this program was called with may lead to secrets.
     fn proc(&self) -> Result<OwnedFd, Failure> {
-        let proc = mount_of("proc", &[("hidepid", "invisible")], MountAttrFlags::MOUNT_ATTR_NODEV)
+        let proc = mount_of("proc", &[("hidepid", "ptraceable")], MountAttrFlags::MOUNT_ATTR_NODEV)
             .at(Stage::Proc, "/proc")?;
         let write = |name: &str, value: &str| {
             let file = openat(&proc, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
@@ -259,12 +266,13 @@ impl Builder {
     fn put_own(&mut self) -> Result<(), Failure> {
         let Some(own) = self.own.take() else { return Ok(()) };
         self.near = None;
-        let paths: Vec<Utf8PathBuf> = self.settings.own.iter().map(|(path, _)| path.clone()).collect();
+        let paths: Vec<Utf8PathBuf> = self.settings.own.iter().map(|file| file.place.clone()).collect();
         for (number, path) in paths.iter().enumerate() {
             let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
             let file = open_tree(&own, number.to_string(), clone).at(Stage::Mount, path)?;
             let target = match self.target(path) {
                 Err(Errno::NOENT) => {
+                    self.make_top(path)?;
                     self.make(path, |parent, name| {
                         mknodat(parent, name, FileType::RegularFile, Mode::RUSR, 0)
                     })?;
@@ -275,6 +283,17 @@ impl Builder {
             put(&file, target.at(Stage::Target, path)?).at(Stage::Mount, path)?;
         }
         Ok(())
+    }
+
+    /// Makes the directory of a file of our own, where that is one of the new root itself.
+    fn make_top(&mut self, path: &Utf8Path) -> Result<(), Failure> {
+        let Some(directory) = path.parent().filter(|directory| directory.parent() == Some("/".into())) else {
+            return Ok(());
+        };
+        match mkdirat(&self.top, relative(directory), Mode::from_bits_truncate(0o755)) {
+            Err(Errno::EXIST) => Ok(()),
+            made => made.at(Stage::Target, directory),
+        }
     }
 
     /// Opens a path of the new root, following no symlink and leaving it by no other way. Many lie in the same directory, which is
@@ -367,7 +386,7 @@ fn clone_of(path: &Utf8Path, kind: Bound) -> Result<OwnedFd, Failure> {
 }
 
 /// Writes a file into a fresh directory, where no link can be on the way.
-fn leave(top: &OwnedFd, file: &Utf8Path, text: &str) -> rustix::io::Result<()> {
+fn leave(top: &OwnedFd, file: &Utf8Path, mut contents: &[u8]) -> rustix::io::Result<()> {
     let mut parents: Vec<&Utf8Path> =
         file.ancestors().skip(1).filter(|parent| !parent.as_str().is_empty()).collect();
     parents.reverse();
@@ -376,7 +395,11 @@ fn leave(top: &OwnedFd, file: &Utf8Path, text: &str) -> rustix::io::Result<()> {
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(top, file.as_str(), flags, Mode::from_bits_truncate(0o644))?;
-    rustix::io::write(&file, text.as_bytes()).map(drop)
+    while !contents.is_empty() {
+        let written = rustix::io::write(&file, contents)?;
+        contents = contents.get(written..).filter(|_| written > 0).ok_or(Errno::IO)?;
+    }
+    Ok(())
 }
 
 /// As a path beneath the new root.
@@ -399,14 +422,14 @@ fn tmpfs(mode: &str, bytes: Option<u64>) -> rustix::io::Result<OwnedFd> {
     mount_of("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
 }
 
-/// A read-only file system with files of these texts, by their number.
-fn own(files: &[(Utf8PathBuf, String)]) -> rustix::io::Result<Option<OwnedFd>> {
+/// A read-only file system with these files, by their number.
+fn own(files: &[OwnFile]) -> rustix::io::Result<Option<OwnedFd>> {
     if files.is_empty() {
         return Ok(None);
     }
     let own = tmpfs("755", None)?;
-    for (number, (_, text)) in files.iter().enumerate() {
-        leave(&own, number.to_string().as_str().into(), text)?;
+    for (number, file) in files.iter().enumerate() {
+        leave(&own, number.to_string().as_str().into(), &file.contents)?;
     }
     mount_setattr(&own, attribute::RDONLY, false)
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;

@@ -2,6 +2,7 @@
 //! takes.
 
 use super::super::gateway::{Gateway, Orders, fill_streams, kept, serve};
+use super::super::inspection::Inspection;
 use super::confine;
 use super::doors;
 use super::report::Failure;
@@ -16,15 +17,23 @@ use std::io;
 ///
 /// # Errors
 /// As socketpair(2), pipe(2) and fork(2).
-pub fn start(orders: Orders) -> io::Result<(Gateway, OwnedFd)> {
+pub fn start(orders: Orders, inspection: Option<Inspection>) -> io::Result<(Gateway, OwnedFd)> {
     let (outside, inside) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let gateway = Gateway::start(|tell| life(orders, &outside, tell))?;
+    let gateway = Gateway::start(|tell| life(orders, inspection, &outside, tell))?;
     Ok((gateway, inside))
 }
 
-fn life(orders: Orders, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
+fn life(
+    mut orders: Orders,
+    inspection: Option<Inspection>,
+    inside: &OwnedFd,
+    tell: OwnedFd,
+) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    if let Some(inspection) = inspection {
+        orders.inspect(inspection, &tell)?;
+    }
     // Away from the terminal's signals: it ends when the sandbox does.
     setsid()?;
     close_all_but(&kept(&orders, &[inside.as_fd(), tell.as_fd()]))?;

@@ -25,14 +25,15 @@ use super::causes::Causes;
 use super::gateway::{Gateway, Orders};
 use super::near::Near;
 use super::pump::Pumps;
-use super::{Command, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
+use super::trust::{self, Roots, Trust};
+use super::{Command, Connections, Ended, Note, Observed, Outcome, Refusal, Seatbelt, Violation};
 use crate::host::placeholder::is_one;
 use crate::manifest::{Manifest, Network};
 use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
 };
 use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, is_ignored, namespace};
-use build::Settings;
+use build::{OwnFile, Settings};
 use camino::{Utf8Path, Utf8PathBuf};
 use init::{Init, Streams};
 use kernel::Advice;
@@ -48,8 +49,7 @@ use rustix::process::{getegid, geteuid};
 use rustix::stdio::{stderr, stdout};
 use rustix::termios::isatty;
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::fs::File;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::time::Duration;
 use supervise::{End, Kill, Sandbox};
@@ -60,6 +60,8 @@ use watch::Watch;
 const RESERVED_PIDS: u64 = 300;
 /// What the command is to hear of, unless the caller has it ignored: the command ignores it then as well.
 const PASSED_ON: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGTSTP];
+/// Where the command finds what its programs are to trust: in the root of the sandbox, which no directory of this machine takes the place of.
+const TRUST: &str = "/.palisade";
 /// Less than the highest `pid_max` (proc_sys_kernel(5)).
 const MOST_PROCESSES: u64 = 1 << 21;
 
@@ -72,11 +74,13 @@ pub fn run(
     _: Seatbelt<'_>,
     command: &Command,
     rules: &[Rule],
-    log: Option<File>,
+    connections: Connections,
+    masked: Vec<(String, String)>,
 ) -> Result<Outcome, Refusal> {
     let mut prepared = command.prepare(manifest)?;
+    prepared.set(masked);
     if manifest.network == Network::Only {
-        let ports = doors::ports(&super::network::rules(manifest)?);
+        let ports = doors::ports(&connections.rules);
         prepared.add_missing(super::network::environment(doors::proxy(&ports)));
     }
     let open_files = confine::raise_open_files();
@@ -116,10 +120,20 @@ pub fn run(
     // Only now, so that what happens from here on is seen by the watch.
     super::hardlinks::check(manifest)?;
     super::mounts::check(manifest, rules)?;
-    let settings = settings(manifest, &layout, &placeholders.stand_ins)?;
-    let gateway = gateway(manifest, log)?;
+    let mut settings = settings(manifest, &layout, &placeholders.stand_ins)?;
+    let inspects = connections.inspection.is_some();
+    let gateway = gateway(manifest, connections)?;
     let (gateway, to_gateway) =
         gateway.map_or((None, None), |(gateway, ports, to)| (Some(gateway), Some((to, ports))));
+    let mut warnings = Vec::new();
+    if let (Some(gateway), true) = (&gateway, inspects) {
+        let (own, roots) =
+            gateway.exchange(Roots::read).map_err(Refusal::system("cannot start what reads connections"))?;
+        let trust = Trust::new(&own, &roots.certificates);
+        settings.own.extend(trusted(&trust, rules));
+        trust::name_in(&mut prepared.environment, TRUST, |name| manifest.environment.set.contains_key(name));
+        warnings = roots.warnings;
+    }
 
     let (report, tell) = report::pipe().map_err(Refusal::system("cannot make a pipe"))?;
     let (link, inside) = Link::pair().map_err(Refusal::system("cannot make a socket"))?;
@@ -181,6 +195,7 @@ pub fn run(
     if lost {
         outcome.gateway_lost();
     }
+    outcome.notes.extend(warnings);
     for absent in &absent {
         if let Some(planted) = absent.planted() {
             let (violation, note) = planted.quarantine(absent.place, "look at it, and delete it");
@@ -342,23 +357,40 @@ fn kind(path: &Utf8Path, near: &mut Near, held: &HashSet<&str>) -> Result<Kind, 
 }
 
 /// Starts what carries connections, where there are hosts to connect to; with the ports at which they are taken, and what pid 1 is to keep.
-fn gateway(manifest: &Manifest, log: Option<File>) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, Refusal> {
+fn gateway(
+    manifest: &Manifest,
+    connections: Connections,
+) -> Result<Option<(Gateway, Vec<u16>, OwnedFd)>, Refusal> {
     if manifest.network != Network::Only {
         return Ok(None);
     }
-    let rules = super::network::rules(manifest)?;
+    let Connections { rules, log, inspection } = connections;
     let ports = doors::ports(&rules);
     if ports.len() > doors::MOST_PORTS {
         return Err(Refusal::Manifest(format!("it names more than {} ports", doors::MOST_PORTS)));
     }
     let run = format!("{}", std::process::id());
-    let (gateway, to) = gateway::start(Orders { rules, log, run })
+    let (gateway, to) = gateway::start(Orders { rules, log, run, inspector: None }, inspection)
         .map_err(Refusal::system("cannot start what carries connections"))?;
     Ok(Some((gateway, ports, to)))
 }
 
+/// The files of what programs are to trust: in a directory of their own, and in the stead of the system's where the command may read those.
+fn trusted(trust: &Trust, rules: &[Rule]) -> Vec<OwnFile> {
+    let directory = Utf8Path::new(TRUST);
+    let decider = Decider::new(rules, Spelling::Exact);
+    let system = trust::SYSTEM.iter().filter_map(|name| Utf8Path::new(name).canonicalize_utf8().ok());
+    let system: BTreeSet<Utf8PathBuf> =
+        system.filter(|path| path.is_file() && decider.decide(Operation::Read, path).allowed).collect();
+    let own = trust
+        .files(TRUST)
+        .into_iter()
+        .map(|(name, contents)| OwnFile { place: directory.join(name), contents });
+    own.chain(system.into_iter().map(|place| OwnFile { place, contents: trust.bundle().to_vec() })).collect()
+}
+
 /// The files by which programs look up names, as they are to be in a network of its own; at the places where those of this machine are.
-fn own_files(network: Network) -> Vec<(Utf8PathBuf, String)> {
+fn own_files(network: Network) -> Vec<OwnFile> {
     if network != Network::Only {
         return Vec::new();
     }
@@ -368,7 +400,7 @@ fn own_files(network: Network) -> Vec<(Utf8PathBuf, String)> {
         .map(|(name, text)| {
             let path = Utf8PathBuf::from(name);
             // A link leads to where the layout mounts what it stands for.
-            (path.canonicalize_utf8().unwrap_or(path), text)
+            OwnFile { place: path.canonicalize_utf8().unwrap_or(path), contents: text.into_bytes() }
         })
         .collect()
 }

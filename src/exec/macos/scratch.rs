@@ -54,6 +54,22 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// Puts files into a directory in the command's temporary directory, whose path they are made for and which is given.
+    ///
+    /// # Errors
+    /// Where they cannot be written.
+    pub fn put<const N: usize>(
+        &self,
+        files: impl FnOnce(&str) -> [(&'static str, Vec<u8>); N],
+    ) -> io::Result<Utf8PathBuf> {
+        let directory = self.path.join(".palisade");
+        DirBuilder::new().mode(0o700).create(&directory)?;
+        for (name, contents) in files(directory.as_str()) {
+            private_file(&directory.join(name))?.write_all(&contents)?;
+        }
+        Ok(directory)
+    }
+
     /// The command's temporary directory.
     pub fn path(&self) -> &Utf8Path {
         &self.path
@@ -160,6 +176,16 @@ mod tests {
 
     fn root(path: &Utf8Path) -> Root {
         Root { path: path.into(), access: Access::ReadWrite, from: "test".into() }
+    }
+
+    #[test]
+    fn files_that_it_is_given_know_where_they_are() {
+        let base = tempfile::tempdir().unwrap();
+        let place = Utf8Path::from_path(base.path()).unwrap();
+        let scratch = Scratch::make(place, "(version 1)").unwrap();
+        let directory = scratch.put(|directory| [("where", directory.as_bytes().to_vec())]).unwrap();
+        assert_eq!(directory.parent(), Some(scratch.path()));
+        assert_eq!(std::fs::read_to_string(directory.join("where")).unwrap(), directory.as_str());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The part that only a Mac can do: starting sandbox-exec(1) and the gateway, and asking the kernel about processes.
 
 use super::super::gateway::{Gateway, Orders, fill_streams, kept, serve};
+use super::super::inspection::Inspection;
 use super::super::network;
 use super::super::pump::Pumps;
-use super::super::{Command, Ended, Observed, Outcome, Refusal, Seatbelt};
+use super::super::trust::{self, Roots, Trust};
+use super::super::{Command, Connections, Ended, Observed, Outcome, Refusal, Seatbelt};
 use super::gateway::{Proxy, WALLS};
 use super::limits::User;
 use super::scratch::Scratch;
@@ -42,10 +44,12 @@ pub fn run(
     seatbelt: Seatbelt<'_>,
     command: &Command,
     rules: &[Rule],
-    _: Option<std::fs::File>,
+    connections: Connections,
+    masked: Vec<(String, String)>,
 ) -> Result<Outcome, Refusal> {
     let profile = artifact::read(manifest, seatbelt)?;
     let mut prepared = command.prepare(manifest)?;
+    prepared.set(masked);
     let decider = Decider::new(rules, Spelling::Folded);
     let program = match program::choose(&prepared.programs, &manifest.working_directory, &decider) {
         Ok(program) => program,
@@ -53,7 +57,8 @@ pub fn run(
     };
     super::super::hardlinks::check(manifest)?;
     // Before the user's processes are counted, of which it is one.
-    let carrier = carrier(manifest)?;
+    let inspects = connections.inspection.is_some();
+    let carrier = carrier(manifest, connections)?;
     let proxy = carrier.as_ref().map(|carrier| carrier.proxy.address);
     if let Some(address) = proxy {
         prepared.add_missing(network::environment(address));
@@ -65,6 +70,21 @@ pub fn run(
     let place = scratch::place(candidates, &manifest.roots)?;
     let scratch =
         Scratch::make(&place, &profile).map_err(Refusal::system(format!("cannot write to `{place}`")))?;
+    let mut warnings = Vec::new();
+    if let (Some(carrier), true) = (&carrier, inspects) {
+        // After the gateway was forked: no process may be, without another program, that has asked the keychain.
+        let (own, roots) = carrier
+            .gateway
+            .exchange(Roots::read)
+            .map_err(Refusal::system("cannot start what reads connections"))?;
+        let directory = scratch
+            .put(|directory| Trust::new(&own, &roots.certificates).files(directory))
+            .map_err(Refusal::system(format!("cannot write to `{place}`")))?;
+        trust::name_in(&mut prepared.environment, directory.as_str(), |name| {
+            manifest.environment.set.contains_key(name)
+        });
+        warnings = roots.warnings;
+    }
 
     let signals = Signals::block(&[Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT])
         .map_err(Refusal::system("cannot wait for signals"))?;
@@ -120,6 +140,7 @@ pub fn run(
     if lost {
         outcome.gateway_lost();
     }
+    outcome.notes.extend(warnings);
     Ok(outcome)
 }
 
@@ -144,24 +165,35 @@ impl Carrier {
 }
 
 /// Starts what carries connections, where there are hosts to connect to.
-fn carrier(manifest: &Manifest) -> Result<Option<Carrier>, Refusal> {
+fn carrier(manifest: &Manifest, connections: Connections) -> Result<Option<Carrier>, Refusal> {
     if manifest.network != Network::Only {
         return Ok(None);
     }
-    let orders = Orders { rules: network::rules(manifest)?, log: None, run: std::process::id().to_string() };
+    // Its log is told of where the listeners are, on Linux.
+    let Connections { rules, inspection, .. } = connections;
+    let orders = Orders { rules, log: None, run: std::process::id().to_string(), inspector: None };
     let failed = || Refusal::system("cannot start what carries connections");
     let proxy = Proxy::open().map_err(failed())?;
     let doors = proxy.doors().map_err(failed())?;
     let (inside, leash) = io::pipe().map_err(failed())?;
     let (inside, leash) = (OwnedFd::from(inside), OwnedFd::from(leash));
-    let gateway = Gateway::start(|tell| life(orders, doors, &inside, tell)).map_err(failed())?;
+    let gateway = Gateway::start(|tell| life(orders, inspection, doors, &inside, tell)).map_err(failed())?;
     Ok(Some(Carrier { gateway, proxy, leash }))
 }
 
 /// The life of the gateway.
-fn life(orders: Orders, doors: Doors, inside: &OwnedFd, tell: OwnedFd) -> io::Result<()> {
+fn life(
+    mut orders: Orders,
+    inspection: Option<Inspection>,
+    doors: Doors,
+    inside: &OwnedFd,
+    tell: OwnedFd,
+) -> io::Result<()> {
     // Away from the terminal's signals: it ends when the command does.
     setsid()?;
+    if let Some(inspection) = inspection {
+        orders.inspect(inspection, &tell)?;
+    }
     macos::close_all_but(&kept(&orders, &[doors.proxy.as_fd(), inside.as_fd(), tell.as_fd()]))?;
     fill_streams()?;
     macos::enter_sandbox(WALLS)?;

@@ -15,7 +15,7 @@ fn keeper() -> Keeper {
     };
     let rules =
         [(true, "example.com"), (true, "*.pypi.org:8080"), (false, "uploads.pypi.org:*"), (true, "10.0.0.1")];
-    Keeper::new(rules.map(rule).into(), Record::new(None, String::new()))
+    Keeper::new(rules.map(rule).into(), Record::new(None, String::new()), None)
 }
 
 fn asked(labels: &[&[u8]], kind: u16) -> Vec<u8> {

@@ -30,15 +30,30 @@ fn status(reason: Reason) -> &'static str {
         | Reason::Denied
         | Reason::Address(_)
         | Reason::OwnAddress
-        | Reason::SniMismatch => "403 Forbidden",
+        | Reason::SniMismatch
+        | Reason::NotTls
+        | Reason::CannotInspect
+        | Reason::RequestNotAllowed
+        | Reason::SecretMisdirected => "403 Forbidden",
         Reason::HostMismatch => "421 Misdirected Request",
-        Reason::Unresolved | Reason::Unreachable => "502 Bad Gateway",
+        Reason::Unresolved
+        | Reason::Unreachable
+        | Reason::Untrusted
+        | Reason::TlsFailed
+        | Reason::AuthorityRefused
+        | Reason::Encoded => "502 Bad Gateway",
         Reason::TooMany => "503 Service Unavailable",
         Reason::TooSlow => "408 Request Timeout",
     }
 }
 
-fn response(refused: &Refused, bodiless: bool) -> Vec<u8> {
+/// The status of a refusal.
+pub(in crate::network) fn code(reason: Reason) -> u16 {
+    status(reason).split(' ').next().and_then(|code| code.parse().ok()).unwrap_or(403)
+}
+
+/// The body of a refusal.
+pub(in crate::network) fn text(refused: &Refused) -> String {
     let reason = refused.reason.name();
     let detail = match refused.reason {
         Reason::BadRequest(why) => Some(why),
@@ -53,6 +68,12 @@ fn response(refused: &Refused, bodiless: bool) -> Vec<u8> {
     // Texts and a number are always written.
     let mut body = serde_json::to_string(&body).unwrap_or_default();
     body.push('\n');
+    body
+}
+
+fn response(refused: &Refused, bodiless: bool) -> Vec<u8> {
+    let reason = refused.reason.name();
+    let body = text(refused);
     let mut said = format!(
         "HTTP/1.1 {}\r\nX-Proxy-Error: {reason}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
          Cache-Control: no-store\r\nConnection: close\r\n\r\n",

@@ -2,6 +2,7 @@
 
 use super::head::{Body, LIMIT, field};
 use crate::network::incoming::Incoming;
+use crate::network::inspect::Search;
 use crate::network::relay::write_all;
 use std::net::TcpStream;
 
@@ -23,17 +24,21 @@ pub(in crate::network) enum Sent {
 pub(in crate::network) fn send(
     client: &mut Incoming<'_>,
     body: Body,
+    mut search: Option<&mut Search>,
     server: &TcpStream,
     count: &mut u64,
 ) -> Sent {
     let mut left = match body {
         Body::None => 0,
         Body::Length(length) => length,
-        Body::Chunked => return send_chunks(client, server, count),
+        Body::Chunked => return send_chunks(client, search, server, count),
     };
     while left > 0 {
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(client.held().len());
         let piece = client.held().get(..length).unwrap_or_default();
+        if strays(&mut search, piece) {
+            return Sent::Malformed(STRAY);
+        }
         if write_all(server, piece, count).is_err() {
             return Sent::Unwritten;
         }
@@ -48,8 +53,21 @@ pub(in crate::network) fn send(
     Sent::Whole
 }
 
-fn send_chunks(client: &mut Incoming<'_>, server: &TcpStream, count: &mut u64) -> Sent {
-    let mut chunks = Chunks::default();
+/// Whether the next piece of a body has the placeholder of a masked variable in it.
+fn strays(search: &mut Option<&mut Search>, piece: &[u8]) -> bool {
+    search.as_mut().is_some_and(|search| {
+        search.piece(piece);
+        search.found().is_some()
+    })
+}
+
+fn send_chunks(
+    client: &mut Incoming<'_>,
+    search: Option<&mut Search>,
+    server: &TcpStream,
+    count: &mut u64,
+) -> Sent {
+    let mut chunks = Chunks { search, ..Chunks::default() };
     let mut out = Vec::new();
     loop {
         out.clear();
@@ -96,17 +114,21 @@ enum Place {
 
 /// Reads a chunked body and writes it anew: the chunks and the trailer, without extensions.
 #[derive(Debug, Default)]
-pub(in crate::network) struct Chunks {
+pub(in crate::network) struct Chunks<'s> {
     place: Place,
     line: Vec<u8>,
     /// Bytes of the trailer.
     trailer: usize,
+    /// Looks at what is in the chunks.
+    search: Option<&'s mut Search>,
 }
+
+const STRAY: &str = "the placeholder of a masked variable";
 
 /// What a line with the size of a chunk may take.
 const SIZE_LINE: usize = 4096;
 
-impl Chunks {
+impl Chunks<'_> {
     /// Whether the body is complete.
     pub fn done(&self) -> bool {
         matches!(self.place, Place::Done)
@@ -121,6 +143,9 @@ impl Chunks {
             if let Place::Data(left) = self.place {
                 let length = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
                 let (data, after) = rest.split_at(length);
+                if strays(&mut self.search, data) {
+                    return Err(STRAY);
+                }
                 out.extend_from_slice(data);
                 rest = after;
                 let left = left - length as u64;
@@ -190,6 +215,12 @@ impl Chunks {
         let lower = name.to_ascii_lowercase();
         if HEAD.contains(&lower.as_str()) || lower.starts_with("proxy-") {
             return Err("a trailer that belongs in the head");
+        }
+        if let Some(search) = &mut self.search {
+            search.field(name.as_bytes(), &value);
+            if search.found().is_some() {
+                return Err(STRAY);
+            }
         }
         for piece in [name.as_bytes(), b": ", &value, b"\r\n"] {
             out.extend_from_slice(piece);

@@ -6,10 +6,12 @@ use super::body::{self, Sent};
 use super::head::{Body, Head, LIMIT};
 use super::rebuild::rebuild;
 use super::response::{self, Reply, reply_head};
-use crate::network::Reason;
-use crate::network::connection::{Passed, Times};
+use crate::network::connection::{Conversation, Passed, Times};
 use crate::network::incoming::{Halt, Incoming, wait};
+use crate::network::inspect::Search;
 use crate::network::relay::{both, reset, while_down, write_all};
+use crate::network::tunnel::refuse;
+use crate::network::{Reason, Via};
 use crate::policy::host::Target;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +20,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(in crate::network) fn carry(
     client: &mut Incoming<'_>,
     head: &Head,
-    (target, path): (&Target, &[u8]),
+    (via, target, path): (Via, &Target, &[u8]),
     server: &TcpStream,
-    times: &Times,
+    talk: &Conversation<'_>,
     passed: &mut Passed,
 ) {
+    let times = talk.times;
+    let mut search = talk.gate.strays();
+    if let Some(search) = &mut search {
+        search.text(head.method.as_bytes());
+        search.path(path);
+        head.fields.iter().for_each(|(name, value)| search.field(name.as_bytes(), value));
+        if let Some(found) = search.found() {
+            talk.gate.misdirected(via, Some(target), &found);
+            return refuse(client, target, Reason::SecretMisdirected, talk, passed);
+        }
+    }
     let rebuilt = rebuild(head, target, path);
     if write_all(server, &rebuilt.bytes, &mut passed.up).is_err() {
         return;
@@ -30,7 +43,13 @@ pub(in crate::network) fn carry(
     let mut reply = Incoming::new(server);
     let bodiless = head.method == "HEAD";
     if !rebuilt.upgrade {
-        return request(client, (head.body, bodiless), &mut reply, times, passed);
+        let body = (head.body, bodiless);
+        request(client, body, &mut search, &mut reply, times, passed);
+        if let Some(found) = search.and_then(|search| search.found()) {
+            talk.gate.misdirected(via, Some(target), &found);
+            passed.why = Some(Reason::SecretMisdirected);
+        }
+        return;
     }
     match switched(client, &mut reply, passed) {
         Some(true) => match both(client, server) {
@@ -40,7 +59,7 @@ pub(in crate::network) fn carry(
             }
             Err(_) => passed.why = Some(Reason::TooMany),
         },
-        Some(false) => request(client, (Body::None, bodiless), &mut reply, times, passed),
+        Some(false) => request(client, (Body::None, bodiless), &mut None, &mut reply, times, passed),
         None => {}
     }
 }
@@ -49,6 +68,7 @@ pub(in crate::network) fn carry(
 fn request(
     client: &mut Incoming<'_>,
     (body, bodiless): (Body, bool),
+    search: &mut Option<Search>,
     reply: &mut Incoming<'_>,
     times: &Times,
     passed: &mut Passed,
@@ -65,7 +85,7 @@ fn request(
             down
         },
         || {
-            sent = body::send(client, body, server, &mut passed.up);
+            sent = body::send(client, body, search.as_mut(), server, &mut passed.up);
             upwards(client, sent, server, times, &answered);
         },
     );

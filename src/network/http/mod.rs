@@ -48,11 +48,15 @@ pub(super) fn serve(client: &mut Incoming<'_>, until: Instant, talk: &Conversati
         Asked::Tunnel(target) => {
             let said = b"HTTP/1.1 200 Connection established\r\n\r\n";
             if answer::say(client.stream(), said).is_ok() {
-                tunnel::carry(client, target, &opened.stream, talk.times, passed);
+                tunnel::carry(client, (via, target), &opened.stream, talk, passed);
             }
         }
         Asked::Page(target, path) => {
-            exchange::carry(client, &head, (target, path), &opened.stream, talk.times, passed);
+            if talk.gate.reading(target).is_some() {
+                // Nothing is to be read in plain text that is read for what it must not say.
+                return tunnel::refuse(client, target, Reason::NotTls, talk, passed);
+            }
+            exchange::carry(client, &head, (via, target, path), &opened.stream, talk, passed);
         }
     });
 }
