@@ -9,6 +9,8 @@ mod client;
 #[cfg(target_os = "linux")]
 mod hello;
 #[cfg(target_os = "linux")]
+mod inspected;
+#[cfg(target_os = "linux")]
 mod lay;
 #[cfg(target_os = "linux")]
 mod masked;
@@ -18,6 +20,8 @@ mod raw;
 mod scenarios;
 #[cfg(target_os = "linux")]
 mod suite;
+#[cfg(target_os = "linux")]
+mod tls;
 #[cfg(target_os = "linux")]
 mod world;
 

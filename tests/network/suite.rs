@@ -1,7 +1,7 @@
 //! The list of all scenarios, each for every user that the suite can be, on the near side of the cable.
 
 use crate::world::Seen;
-use crate::{client, lay, masked, raw, scenarios, world};
+use crate::{client, inspected, lay, masked, raw, scenarios, tls, world};
 use camino::{Utf8Path, Utf8PathBuf};
 use libtest_mimic::{Arguments, Trial};
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
@@ -31,6 +31,8 @@ pub struct World {
     pub seen: Seen,
     palisade: Utf8PathBuf,
     pub client: Utf8PathBuf,
+    /// The certificate of the authority that vouches for the servers beyond.
+    pub authority: Utf8PathBuf,
 }
 
 /// How a run ended and what it printed.
@@ -123,6 +125,8 @@ fn surroundings(top: &Utf8Path) {
 /// Starts the rest of the world, and lays the cable to it.
 fn beyond(top: &Utf8Path) -> rustix::process::Pid {
     let (there, ready, book) = (top.join("apart"), top.join("ready"), top.join("book"));
+    let (authority, config) = tls::server(&["good.com", "other.com"]);
+    fs::write(top.join("authority.pem"), authority).unwrap();
     let wait = |path: &Utf8Path| {
         for _ in 0..1000 {
             if path.exists() {
@@ -134,15 +138,15 @@ fn beyond(top: &Utf8Path) -> rustix::process::Pid {
     };
     let Some(pid) = raw::fork() else {
         // Whatever happens here, the directory is not this process's to remove.
-        let _ = std::panic::catch_unwind(|| {
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
             raw::unshare(libc::CLONE_NEWNET).unwrap();
             fs::write(&there, "").unwrap();
             wait(&top.join("laid"));
             lay::up(lay::FAR);
             lay::answer_for_everybody();
-            world::serve(book.as_std_path(), ready.as_std_path())
-        });
+            world::serve(book.as_std_path(), ready.as_std_path(), &config)
+        }));
         std::process::exit(1);
     };
     wait(&there);
@@ -159,14 +163,15 @@ fn trials(top: &str, palisade: &str, client: &str) -> Vec<Trial> {
     let users = if me == 0 { vec![(0, "root"), (NOBODY, "nobody")] } else { vec![(me, "user")] };
     let mut trials = Vec::new();
     for (uid, user) in users {
-        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS) {
+        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS).chain(inspected::SCENARIOS) {
             let (top, palisade, client) = (top.to_owned(), palisade.into(), client.into());
             trials.push(Trial::test(format!("{} as {user}", scenario.name), move || {
                 let directory = prepare(&top, uid);
                 let base = Utf8PathBuf::from_path_buf(directory.path().to_path_buf()).unwrap();
                 let seen = Seen(format!("{top}/book").into());
                 seen.forget();
-                (scenario.run)(&World { base, uid, seen, palisade, client });
+                let authority = format!("{top}/authority.pem").into();
+                (scenario.run)(&World { base, uid, seen, palisade, client, authority });
                 Ok(())
             }));
         }

@@ -1,6 +1,7 @@
 //! The rest of the world: a name server for a small zone, and a server at every public address, for several ports. Everything that arrives
 //! is written down.
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -18,6 +19,9 @@ pub const BANNER: u16 = 2222;
 pub const SILENT: u16 = 9;
 /// Sends as many bytes as were asked for in the first line.
 pub const SOURCE: u16 = 9999;
+
+/// Answers requests of HTTP within TLS with the lines of their heads.
+pub const TLS: u16 = 8443;
 
 /// The address of the name server: the resolver of the machine is told of it.
 pub const NAMES: Ipv4Addr = Ipv4Addr::new(9, 9, 9, 9);
@@ -51,7 +55,7 @@ impl Book {
 }
 
 /// Serves until it is killed. `ready` is made when it does.
-pub fn serve(book: &Path, ready: &Path) -> ! {
+pub fn serve(book: &Path, ready: &Path, config: &Arc<ServerConfig>) -> ! {
     let file = OpenOptions::new().append(true).create(true).open(book).unwrap();
     let book = Book(Arc::new(Mutex::new(file)));
     // At its own address: an answer from another one is none.
@@ -66,6 +70,14 @@ pub fn serve(book: &Path, ready: &Path) -> ! {
             }
         });
     }
+    let listener = TcpListener::bind(("0.0.0.0", TLS)).unwrap();
+    let (noted, config) = (book.clone(), Arc::clone(config));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (book, config) = (noted.clone(), Arc::clone(&config));
+            std::thread::spawn(move || answer_requests(stream, config, &book));
+        }
+    });
     std::fs::write(ready, "").unwrap();
     answer_names(&names, &book)
 }
@@ -114,6 +126,24 @@ fn speak(mut stream: TcpStream, book: &Book) {
         let _ = stream.write_all(b"<end>");
     }
     let _ = stream.shutdown(Shutdown::Write);
+}
+
+fn answer_requests(stream: TcpStream, config: Arc<ServerConfig>, book: &Book) {
+    let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+    let mut held = Vec::new();
+    let mut byte = [0];
+    while let Ok(1) = stream.read(&mut byte) {
+        held.push(byte[0]);
+        if held.ends_with(b"\r\n\r\n") {
+            let said = String::from_utf8_lossy(&held).replace("\r\n", "|");
+            book.note(&format!("tls {TLS} {said}"));
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", said.len());
+            if stream.write_all(format!("{head}{said}").as_bytes()).is_err() {
+                return;
+            }
+            held.clear();
+        }
+    }
 }
 
 /// A name server (RFC 1035) of the least that a resolver needs.
