@@ -69,6 +69,9 @@ pub fn run(
     streams::check()?;
     drift::check(manifest)?;
     let (inspection, shown) = inspection::of(manifest, &hosts, secrets)?.unzip();
+    if inspection.is_some() {
+        secrets::wipe_stack();
+    }
     let connections = Connections { rules: hosts, log, inspection };
     let (placeholders, warnings) =
         shown.map(|shown| (shown.placeholders, shown.warnings)).unwrap_or_default();

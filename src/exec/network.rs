@@ -3,7 +3,7 @@
 use super::inspection::is_one_name;
 use super::{Note, Refusal};
 use crate::manifest::Manifest;
-use crate::network::record::{RefusedHost, Summary};
+use crate::network::record::{MisdirectedSecret, RefusedHost, Summary};
 use crate::policy::requests::Requests;
 use crate::policy::{HostPattern, NetworkRule};
 use crate::resolve::parse_host;
@@ -86,9 +86,16 @@ pub fn files(sources: &str) -> [(&'static str, String); 3] {
     ]
 }
 
-/// What is said in the end of connections that were refused: programs hide what they are told.
+/// What is said in the end of connections that were refused: programs hide what they are told. Secrets on their way elsewhere come first.
 pub fn notes(summary: &Summary) -> Vec<Note> {
-    let mut notes: Vec<Note> = summary.refused.iter().take(SAID).map(note).collect();
+    let mut notes: Vec<Note> = summary.misdirected.iter().take(SAID).map(alarm).collect();
+    let others = summary.misdirected.len().saturating_sub(SAID);
+    if others > 0 {
+        let message = format!("ALARM: so were placeholders {others} more times on their way elsewhere");
+        let help = "`--report FILE` and `--network-log FILE` have all of them".to_owned();
+        notes.push(Note { message, help: Some(help) });
+    }
+    notes.extend(summary.refused.iter().take(SAID).map(note));
     let hosts = summary.refused.len().saturating_sub(SAID);
     if hosts > 0 {
         let were = if hosts == 1 { "host was" } else { "hosts were" };
@@ -111,6 +118,20 @@ pub fn notes(summary: &Summary) -> Vec<Note> {
     notes
 }
 
+/// Programs send a token where they are told to: that one was to go elsewhere is what an attack looks like.
+fn alarm(misdirected: &MisdirectedSecret) -> Note {
+    let MisdirectedSecret { secret, host, times } = misdirected;
+    let times = if *times == 1 { String::new() } else { format!(", {times} times") };
+    let place =
+        if host == "?" { "in the name of a host".to_owned() } else { format!("on its way to `{host}`") };
+    Note {
+        message: format!("ALARM: the placeholder of `{secret}` was {place}, and was stopped{times}"),
+        help: Some(format!(
+            "the value of `{secret}` went nowhere: find out what had the command send it; where the host is one of its own, state it (`mask {secret} for …`)"
+        )),
+    }
+}
+
 fn note(refused: &RefusedHost) -> Note {
     let RefusedHost { host, reason, line, times } = refused;
     let times = if *times == 1 { String::new() } else { format!(", {times} times") };
@@ -126,6 +147,17 @@ fn note(refused: &RefusedHost) -> Note {
             .to_owned(),
         ("sni-mismatch" | "host-mismatch", _) => {
             "on a connection to one host the command asked for another".to_owned()
+        }
+        ("request-not-allowed", Some(line)) => format!("`{line}` in `network only` would allow it"),
+        ("request-not-allowed", None) => "no line allows such a request to a host whose requests are limited".to_owned(),
+        ("not-tls", _) => {
+            "connections to this host are read, and must be TLS with its name: `why connect` says why they are".to_owned()
+        }
+        ("untrusted", _) => {
+            "its certificate is not one that this machine believes: `SSL_CERT_FILE` of `palisade` can name an authority".to_owned()
+        }
+        ("authority-refused", _) => {
+            "the program does not believe the authority of the run: it takes none of the variables for that, or brings its own list".to_owned()
         }
         ("unresolved", _) => "the name has no address that this machine can find".to_owned(),
         ("unreachable", _) => "nobody answers there".to_owned(),
@@ -185,6 +217,32 @@ mod tests {
         assert_eq!(notes[5].message, "2 more hosts were refused, and 900 requests for others");
         assert_eq!(notes[5].help.as_deref(), Some("only `--network-log FILE` has all of them"));
         assert_eq!(notes[6].message, "the log of connections lacks 3 lines: could not be written");
+    }
+
+    #[test]
+    fn a_secret_on_its_way_elsewhere_is_an_alarm_before_everything_else() {
+        let misdirected =
+            |host: &str, times| MisdirectedSecret { secret: "TOKEN".into(), host: host.into(), times };
+        let refused = RefusedHost { host: "x:443".into(), reason: "denied".into(), line: None, times: 1 };
+        let mut summary = Summary {
+            misdirected: vec![misdirected("evil.com:443", 2), misdirected("?", 1)],
+            refused: vec![refused],
+            ..Summary::default()
+        };
+        let said: Vec<String> = super::notes(&summary).into_iter().map(|note| note.message).collect();
+        assert_eq!(
+            said,
+            [
+                "ALARM: the placeholder of `TOKEN` was on its way to `evil.com:443`, and was stopped, 2 times",
+                "ALARM: the placeholder of `TOKEN` was in the name of a host, and was stopped",
+                "refused: `x:443` (denied)",
+            ]
+        );
+        summary.misdirected = vec![misdirected("evil.com:443", 1); SAID + 3];
+        assert_eq!(
+            super::notes(&summary)[SAID].message,
+            "ALARM: so were placeholders 3 more times on their way elsewhere"
+        );
     }
 
     #[test]

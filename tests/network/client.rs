@@ -52,7 +52,11 @@ pub fn ask(words: &[&str]) {
         ["env", name] => Ok(std::env::var(name).unwrap_or_else(|_| "unset".to_owned())),
         ["read", path] => std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         ["write", path] => std::fs::write(path, "x").map(|()| "written".to_owned()),
-        ["head", head] => proxy().and_then(|stream| exchange(stream, &unescaped(head))),
+        ["head", head] => {
+            // What a command has of a secret it only knows inside.
+            let head = head.replace("{TOKEN}", &std::env::var("TOKEN").unwrap_or_default());
+            proxy().and_then(|stream| exchange(stream, &unescaped(&head)))
+        }
         _ => panic!("{words:?}"),
     };
     match answer {

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const VALUE: &str = "tok_Zk3Vq8WmR2xY7pLs9TbN";
-const HOSTS: &str = "only { allow \"good.com\"; allow \"slow.com:9\" }";
+const HOSTS: &str = "only { allow \"good.com\"; allow \"slow.com:9\"; allow \"other.com:80\" }";
 
 /// What no value of a variable can be, and what is said of it.
 const USELESS: [(&str, &str); 9] = [
@@ -205,6 +205,25 @@ pub const SCENARIOS: &[Scenario] = &[
             assert!(world.answer(&["read", "/.palisade/trust.pem"]).starts_with("failed: "));
             let text = world.answer(&["read", "/etc/ssl/certs/ca-certificates.crt"]);
             assert_eq!(text.matches("BEGIN CERTIFICATE").count(), 1, "{text}");
+        },
+    },
+    Scenario {
+        name: "a placeholder on its way elsewhere is stopped, and said before everything else",
+        run: |world| {
+            compiled(world, "mask TOKEN for \"good.com\"");
+            let report = world.path("state/report");
+            let head =
+                "GET http://other.com/ HTTP/1.1\\r\\nHost: other.com\\r\\nX-Token: {TOKEN}\\r\\n\\r\\n";
+            let ran = masked(world, &["--report", report.as_str()], VALUE, &["head", head]);
+            assert!(ran.code == Some(0) && ran.out.starts_with("HTTP/1.1 403"), "{ran:?}");
+            let said = "palisade: ALARM: the placeholder of `TOKEN` was on its way to `other.com:80`, and was stopped\n";
+            assert!(ran.err.starts_with(said), "{ran:?}");
+            let seen = world.seen.lines();
+            assert!(!seen.iter().any(|line| line.contains("tok_")), "{seen:?}");
+            let text = fs::read_to_string(&report).unwrap();
+            assert!(!text.contains("tok_"), "{text}");
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(report["network"]["misdirected"][0]["secret"], "TOKEN", "{text}");
         },
     },
     Scenario {

@@ -12,10 +12,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// The fewest and the most characters of a value. What is shorter may stand anywhere by chance; what is longer, no server takes as a header.
 const LENGTHS: std::ops::RangeInclusive<usize> = 12..=8192;
+/// Deeper than anything here calls.
+const STACK: usize = 128 << 10;
 /// What reads the line of a `--secret-command`.
 const SHELL: &str = "/bin/sh";
 
@@ -90,6 +92,15 @@ pub fn take(masked: Vec<Masked>, given: &[Given]) -> Result<Values, Refusal> {
         values.secrets.push(Secret { name, placeholder, value, hosts });
     }
     Ok(values)
+}
+
+/// Overwrites what functions that have returned left of values on the stack: what they had in registers is put there now and then, and
+/// nobody wipes that.
+#[inline(never)]
+pub fn wipe_stack() {
+    let mut left = [0u8; STACK];
+    left.zeroize();
+    std::hint::black_box(&mut left);
 }
 
 fn refusal(name: &str, what: &str, help: String) -> Refusal {
