@@ -5,6 +5,9 @@
 //! are taken from `PYTHONPATH`. The world beyond is that of `tests/network`, with servers of TLS and an authority of its own.
 
 #[cfg(target_os = "linux")]
+#[path = "../network/authority.rs"]
+mod authority;
+#[cfg(target_os = "linux")]
 #[path = "../network/book.rs"]
 mod book;
 #[cfg(target_os = "linux")]

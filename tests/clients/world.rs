@@ -1,10 +1,8 @@
 //! What answers beyond: a name server that knows two hosts, and at their address servers of TLS, of plain HTTP and of something like ssh.
 
 use crate::book::Book;
-use crate::names;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
-use rustls::pki_types::PrivateKeyDer;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use crate::{authority, names};
+use rustls::{ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -26,7 +24,7 @@ fn addresses(name: &str, _: usize) -> Vec<IpAddr> {
 /// Serves until it is killed. `ready` is made when it does.
 pub fn serve(book: &Path, ready: &Path) -> ! {
     let names = names::socket();
-    let (config, authority) = certified();
+    let (authority, config) = authority::server(&[GOOD, EVIL]);
     let trust = book.with_file_name(TRUST);
     std::fs::create_dir(&trust).unwrap();
     std::fs::write(trust.join(AUTHORITY), authority).unwrap();
@@ -51,28 +49,6 @@ pub fn serve(book: &Path, ready: &Path) -> ! {
     }
     std::fs::write(ready, "").unwrap();
     names::answer(&names, &book, addresses)
-}
-
-/// A server's settings for both names, and the certificate of the authority that vouches for it.
-fn certified() -> (Arc<ServerConfig>, String) {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.distinguished_name.push(DnType::CommonName, "the authority beyond");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new([GOOD.to_owned(), EVIL.to_owned()]).unwrap();
-    params.distinguished_name.push(DnType::CommonName, "a server beyond");
-    params.use_authority_key_identifier_extension = true;
-    let certificate = params.signed_by(&key, &authority).unwrap();
-    let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
-    (Arc::new(config), authority.pem())
 }
 
 /// Writes down the head of one request, and answers it.

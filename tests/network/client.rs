@@ -1,7 +1,7 @@
 //! What is asked from behind the walls: each way by which a program reaches a host, with the simplest client there can be.
 
 use crate::hello::client_hello;
-use crate::raw;
+use crate::{raw, tls};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -23,6 +23,15 @@ pub fn ask(words: &[&str]) {
             };
             stream.and_then(|stream| exchange(stream, &client_hello(name)))
         }
+        ["tls", way, host, port, message] => {
+            let stream = match way {
+                "connect" => connect(host, port),
+                "socks" => socks(host, port),
+                _ => direct(host, port),
+            };
+            stream.and_then(|stream| request(tls::client(stream, host)?, message))
+        }
+        ["tls-many", count, host, port] => tls_many(count.parse().unwrap(), host, port),
         ["resolve", name] => {
             let found = (name, 1).to_socket_addrs();
             found.map(|found| found.map(|address| address.ip().to_string()).collect::<Vec<_>>().join(" "))
@@ -163,6 +172,34 @@ fn exchange(mut stream: TcpStream, message: &[u8]) -> io::Result<String> {
         return Err(io::Error::other("nothing came"));
     }
     Ok(answer.escape_ascii().to_string())
+}
+
+/// Asks within TLS, with the variable `TOKEN` for `$TOKEN`, and reads to the end, whatever kind of end that is.
+fn request(mut stream: impl Read + Write, message: &str) -> io::Result<String> {
+    let token = std::env::var("TOKEN").unwrap_or_default();
+    stream.write_all(&unescaped(&message.replace("$TOKEN", &token)))?;
+    let mut answer = Vec::new();
+    if let Err(error) = stream.read_to_end(&mut answer)
+        && answer.is_empty()
+    {
+        return Err(error);
+    }
+    Ok(answer.escape_ascii().to_string())
+}
+
+/// Opens many connections and asks on each, while all are open; says how many were answered.
+fn tls_many(count: usize, host: &str, port: &str) -> io::Result<String> {
+    let mut answered = 0;
+    let mut open = Vec::new();
+    for _ in 0..count {
+        let mut stream = tls::client(connect(host, port)?, host)?;
+        write!(stream, "GET / HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n")?;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status)?;
+        answered += usize::from(&status == b"HTTP/1.1 200");
+        open.push(stream);
+    }
+    Ok(answered.to_string())
 }
 
 fn udp(to: &str, message: &str) -> io::Result<String> {

@@ -5,11 +5,15 @@
 //! Nothing leaves the machine, and nothing of it is needed but user namespaces.
 
 #[cfg(target_os = "linux")]
+mod authority;
+#[cfg(target_os = "linux")]
 mod book;
 #[cfg(target_os = "linux")]
 mod client;
 #[cfg(target_os = "linux")]
 mod hello;
+#[cfg(target_os = "linux")]
+mod inspected;
 #[cfg(target_os = "linux")]
 mod lay;
 #[cfg(target_os = "linux")]
@@ -24,6 +28,8 @@ mod raw;
 mod scenarios;
 #[cfg(target_os = "linux")]
 mod suite;
+#[cfg(target_os = "linux")]
+mod tls;
 #[cfg(target_os = "linux")]
 mod world;
 

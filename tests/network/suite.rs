@@ -2,7 +2,7 @@
 
 use crate::book::Seen;
 use crate::near::{apart, beyond};
-use crate::{client, masked, names, scenarios, world};
+use crate::{client, inspected, masked, names, scenarios, world};
 use camino::{Utf8Path, Utf8PathBuf};
 use libtest_mimic::{Arguments, Trial};
 use rustix::mount::mount_bind;
@@ -30,6 +30,8 @@ pub struct World {
     pub seen: Seen,
     palisade: Utf8PathBuf,
     pub client: Utf8PathBuf,
+    /// The certificate of the authority that vouches for the servers beyond.
+    pub authority: Utf8PathBuf,
 }
 
 /// How a run ended and what it printed.
@@ -110,14 +112,15 @@ fn trials(top: &str, palisade: &str, client: &str) -> Vec<Trial> {
     let users = if me == 0 { vec![(0, "root"), (NOBODY, "nobody")] } else { vec![(me, "user")] };
     let mut trials = Vec::new();
     for (uid, user) in users {
-        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS) {
+        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS).chain(inspected::SCENARIOS) {
             let (top, palisade, client) = (top.to_owned(), palisade.into(), client.into());
             trials.push(Trial::test(format!("{} as {user}", scenario.name), move || {
                 let directory = prepare(&top, uid);
                 let base = Utf8PathBuf::from_path_buf(directory.path().to_path_buf()).unwrap();
                 let seen = Seen(format!("{top}/book").into());
                 seen.forget();
-                (scenario.run)(&World { base, uid, seen, palisade, client });
+                let authority = format!("{top}/{}", world::AUTHORITY).into();
+                (scenario.run)(&World { base, uid, seen, palisade, client, authority });
                 Ok(())
             }));
         }

@@ -2,10 +2,12 @@
 //! is written down.
 
 use crate::book::Book;
-use crate::names;
+use crate::{authority, names};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Answers with what was sent to it, until there is no more.
 pub const ECHO: [u16; 3] = [443, 22, 7777];
@@ -17,6 +19,11 @@ pub const BANNER: u16 = 2222;
 pub const SILENT: u16 = 9;
 /// Sends as many bytes as were asked for in the first line.
 pub const SOURCE: u16 = 9999;
+
+/// Answers requests of HTTP within TLS with the lines of their heads.
+pub const TLS: u16 = 8443;
+/// The certificate of the authority that vouches for it, beside the book.
+pub const AUTHORITY: &str = "authority.pem";
 
 /// What stands behind a name.
 fn addresses(name: &str, asked_before: usize) -> Vec<IpAddr> {
@@ -38,6 +45,8 @@ fn addresses(name: &str, asked_before: usize) -> Vec<IpAddr> {
 
 /// Serves until it is killed. `ready` is made when it does.
 pub fn serve(book: &Path, ready: &Path) -> ! {
+    let (vouching, config) = authority::server(&["good.com", "other.com"]);
+    std::fs::write(book.with_file_name(AUTHORITY), vouching).unwrap();
     let book = Book::open(book);
     let names = names::socket();
     for port in ECHO.into_iter().chain(HTTP).chain([BANNER, SILENT, SOURCE]) {
@@ -50,6 +59,14 @@ pub fn serve(book: &Path, ready: &Path) -> ! {
             }
         });
     }
+    let listener = TcpListener::bind(("0.0.0.0", TLS)).unwrap();
+    let noted = book.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (book, config) = (noted.clone(), Arc::clone(&config));
+            std::thread::spawn(move || answer_requests(stream, config, &book));
+        }
+    });
     std::fs::write(ready, "").unwrap();
     names::answer(&names, &book, addresses)
 }
@@ -98,4 +115,22 @@ fn speak(mut stream: TcpStream, book: &Book) {
         let _ = stream.write_all(b"<end>");
     }
     let _ = stream.shutdown(Shutdown::Write);
+}
+
+fn answer_requests(stream: TcpStream, config: Arc<ServerConfig>, book: &Book) {
+    let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+    let mut held = Vec::new();
+    let mut byte = [0];
+    while let Ok(1) = stream.read(&mut byte) {
+        held.push(byte[0]);
+        if held.ends_with(b"\r\n\r\n") {
+            let said = String::from_utf8_lossy(&held).replace("\r\n", "|");
+            book.note(&format!("tls {TLS} {said}"));
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", said.len());
+            if stream.write_all(format!("{head}{said}").as_bytes()).is_err() {
+                return;
+            }
+            held.clear();
+        }
+    }
 }

@@ -161,7 +161,8 @@ impl Exchange<'_> {
             _ => return Err(Reason::HostMismatch.into()),
         }
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        if !path.starts_with('/') && !(path == "*" && head.method == Method::OPTIONS) {
+        let of_server = path == "*" && head.method == Method::OPTIONS;
+        if !path.starts_with('/') && !of_server {
             return Err(Reason::BadRequest("neither a path nor an https:// URL").into());
         }
         path.parse().map_err(|_| Reason::BadRequest("a path that cannot be read").into())
