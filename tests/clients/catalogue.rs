@@ -14,7 +14,7 @@ pub struct Client {
     pub line: &'static str,
 }
 
-const TLS: u16 = 443;
+pub const TLS: u16 = 443;
 
 const fn plain(name: &'static str, program: &'static str, line: &'static str) -> Client {
     Client { name, program, also: &[], module: None, port: TLS, line }
@@ -22,6 +22,18 @@ const fn plain(name: &'static str, program: &'static str, line: &'static str) ->
 
 const fn python(name: &'static str, module: &'static str, line: &'static str) -> Client {
     Client { name, program: "python3", also: &[], module: Some(module), port: TLS, line }
+}
+
+impl Client {
+    /// The line by which it speaks TLS, where it can.
+    pub fn inspected(&self) -> Option<String> {
+        match self.port {
+            TLS => Some(self.line.to_owned()),
+            // Those have a store of their own, which is not told of an authority by a variable.
+            80 if self.program == "java" => Some(self.line.replace("http://HOST", "https://HOST")),
+            _ => None,
+        }
+    }
 }
 
 pub const CLIENTS: &[Client] = &[

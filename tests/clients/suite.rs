@@ -1,7 +1,7 @@
 //! Every program in every way, one after the other: what arrives beyond is of one at a time.
 
 use crate::book::Seen;
-use crate::catalogue::{CLIENTS, Client};
+use crate::catalogue::{CLIENTS, Client, TLS};
 use crate::near::{apart, beyond};
 use crate::world::{AUTHORITY, EVIL, GOOD, TRUST, WGET};
 use crate::{names, world};
@@ -22,6 +22,8 @@ enum Way {
     Proxy,
     /// None of them is.
     Capture,
+    /// Its connections are read on the way, by an authority that it is only told of by what `exec` sets.
+    Inspected,
 }
 
 /// Where programs are that are put into a profile.
@@ -72,7 +74,10 @@ fn trials(top: &Utf8Path) -> Vec<Trial> {
     let mut trials = Vec::new();
     for client in CLIENTS {
         let found = find(client);
-        for way in [Way::Proxy, Way::Capture] {
+        for way in [Way::Proxy, Way::Capture, Way::Inspected] {
+            if way == Way::Inspected && client.inspected().is_none() {
+                continue;
+            }
             let (name, top) = (format!("{} by {way:?}", client.name), top.to_owned());
             trials.push(match found {
                 Ok(_) => Trial::test(name, move || check(client, way, &top)),
@@ -143,10 +148,18 @@ fn check(client: &'static Client, way: Way, top: &Utf8Path) -> Result<(), Failed
     let directory = tempfile::Builder::new().prefix("run-").tempdir_in(top)?;
     let base = Utf8Path::from_path(directory.path()).ok_or("a path that is no text")?;
     fs::create_dir(base.join("project"))?;
-    fs::write(base.join("agent.palisade"), profile(client, &found, &top.join(TRUST)))?;
+    let trust = top.join(TRUST);
+    let (line, port) = match way {
+        Way::Inspected => (client.inspected().ok_or("it speaks no TLS")?, TLS),
+        _ => (client.line.to_owned(), client.port),
+    };
+    let trusting = way != Way::Inspected;
+    fs::write(base.join("agent.palisade"), profile(&found, port, &trust, trusting))?;
     let palisade = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
         command.args(arguments).env_clear().current_dir(base.join("project")).stdin(Stdio::null());
+        // By whom `exec` verifies servers.
+        command.env("SSL_CERT_FILE", trust.join(AUTHORITY));
         command.env("HOME", base).output()
     };
     let compiled = palisade(&["compile", "../agent.palisade"])?;
@@ -156,10 +169,10 @@ fn check(client: &'static Client, way: Way, top: &Utf8Path) -> Result<(), Failed
     let seen = Seen(top.join("book").into());
     for host in [GOOD, EVIL] {
         seen.forget();
-        let line = format!("{}{}", before(way), client.line.replace("HOST", host));
+        let line = format!("{}{}", before(way), line.replace("HOST", host));
         let ran = palisade(&["exec", "../agent.manifest.yaml", "-c", &line])?;
         let lines = seen.lines();
-        let reached = lines.iter().any(|line| line.starts_with(&format!("request {} ", client.port)));
+        let reached = lines.iter().any(|line| line.starts_with(&format!("request {port} ")));
         let said = || format!("{}\n{lines:#?}", String::from_utf8_lossy(&ran.stderr));
         if host == GOOD && !reached {
             return Err(format!("it did not reach {host}: {}", said()).into());
@@ -173,44 +186,50 @@ fn check(client: &'static Client, way: Way, top: &Utf8Path) -> Result<(), Failed
 
 fn before(way: Way) -> &'static str {
     match way {
-        Way::Proxy => "",
+        Way::Proxy | Way::Inspected => "",
         Way::Capture => {
             "unset HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy grpc_proxy NO_PROXY no_proxy NODE_USE_ENV_PROXY ELECTRON_GET_USE_PROXY\n"
         }
     }
 }
 
-/// A profile that allows the one host to the program, and has it trust the authority beyond in every way that there is.
-fn profile(client: &Client, found: &Found, trust: &Utf8Path) -> String {
-    let port = if client.port == 443 { String::new() } else { format!(":{}", client.port) };
+/// A profile that allows the one host to the program. Where it is `trusting`, it trusts the authority beyond in every way that there is; else
+/// that authority is none of its business, and its connections are read.
+fn profile(found: &Found, port: u16, trust: &Utf8Path, trusting: bool) -> String {
+    let word = if trusting { "allow" } else { "inspect" };
+    let port = if port == TLS { String::new() } else { format!(":{port}") };
     let mut text = format!(
-        "edition 1\nprofile \"agent\" {{\n root \"$workspace\" read-write\n root \"{trust}\" read-only\n network only {{\n  allow \"{GOOD}{port}\" # palisade: allow(authority-port) a server of the test\n }}\n needs tls\n tools @inspection @write\n"
+        "edition 1\nprofile \"agent\" {{\n root \"$workspace\" read-write\n network only {{\n  {word} \"{GOOD}{port}\" # palisade: allow(authority-port) a server of the test\n }}\n needs tls\n tools @inspection @write\n"
     );
     for program in &found.programs {
         text.push_str(&format!(" tool \"{program}\"\n"));
     }
-    for modules in found.modules.iter().chain(&found.settings) {
-        text.push_str(&format!(" root \"{modules}\" read-only\n"));
+    for directory in found.modules.iter().chain(&found.settings) {
+        text.push_str(&format!(" root \"{directory}\" read-only\n"));
     }
-    let trusted = [
-        "SSL_CERT_FILE",
-        "CURL_CA_BUNDLE",
-        "NODE_EXTRA_CA_CERTS",
-        "REQUESTS_CA_BUNDLE",
-        "GIT_SSL_CAINFO",
-        "PIP_CERT",
-        "CARGO_HTTP_CAINFO",
-        "DENO_CERT",
-        "npm_config_cafile",
-    ];
-    text.push_str(" env {\n");
-    for variable in trusted {
-        text.push_str(&format!("  set {variable} \"{trust}/{AUTHORITY}\"\n"));
-    }
-    text.push_str(&format!("  set WGETRC \"{trust}/{WGET}\"\n"));
+    let mut set = Vec::new();
     if !found.modules.is_empty() {
         let path: Vec<&str> = found.modules.iter().map(|path| path.as_str()).collect();
-        text.push_str(&format!("  set PYTHONPATH \"{}\"\n", path.join(":")));
+        set.push(("PYTHONPATH", path.join(":")));
     }
-    text + " }\n}\n"
+    if trusting {
+        text.push_str(&format!(" root \"{trust}\" read-only\n"));
+        set.extend(TRUSTED.map(|variable| (variable, format!("{trust}/{AUTHORITY}"))));
+        set.push(("WGETRC", format!("{trust}/{WGET}")));
+    }
+    let set: String = set.iter().map(|(name, value)| format!("  set {name} \"{value}\"\n")).collect();
+    format!("{text} env {{\n{set} }}\n}}\n")
 }
+
+/// The variables by which programs are told of an authority.
+const TRUSTED: [&str; 9] = [
+    "SSL_CERT_FILE",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "PIP_CERT",
+    "CARGO_HTTP_CAINFO",
+    "DENO_CERT",
+    "npm_config_cafile",
+];
