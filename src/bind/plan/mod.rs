@@ -61,7 +61,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         files,
         undigested,
         shell: Utf8PathBuf::from("/bin/sh"),
-        environment: environment::build(policy, binding, &scratch),
+        environment: environment::build(host, policy, binding, &scratch),
         limits: policy.limits.iter().map(|(&kind, limit)| (kind, limit.value)).collect(),
         network: policy.network().clone(),
         ipc: policy.ipc(),
