@@ -65,7 +65,7 @@ fn a_stated_tool_is_found_before_programs_of_its_name_that_are_not_granted() {
         told(&format!("{odd}\ntools git")),
         ["`/odd/place/bin/git` comes first on PATH, and is not granted"]
     );
-    assert_eq!(told(&format!("tools git python3\ntool \"/odd/place/bin/git\"")).len(), 2);
+    assert_eq!(told("tools git python3\ntool \"/odd/place/bin/git\"").len(), 2);
 }
 
 #[test]

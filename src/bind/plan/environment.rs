@@ -113,7 +113,7 @@ fn bring_forward<'a>(
     let Some(name) = tool.path.file_name() else { return };
     let Some(at) = directories.iter().position(|directory| *directory == tool.directory) else { return };
     let stranger = |directory: &&Utf8Path| binding.is_stranger(host, &directory.join(name));
-    if let Some(first) = directories.iter().take(at).position(|directory| stranger(&directory)) {
+    if let Some(first) = directories.iter().take(at).position(stranger) {
         let own = directories.remove(at);
         directories.insert(first, own);
     }
