@@ -145,6 +145,8 @@ pub struct Binding {
     pub denials: Vec<BoundDenial>,
     pub guards: Vec<Guard>,
     pub executables: Vec<BoundPath>,
+    /// Those of `unix` lines, in the policy's order.
+    pub sockets: Vec<BoundPath>,
     /// Of each of them, in the same order, on Linux: what is loaded from the system there, or why that cannot be told.
     pub loads: Vec<Result<Vec<executables::Load>, String>>,
     pub worktrees: Vec<BoundWorktree>,
@@ -217,6 +219,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),
+        sockets: policy.unix.iter().map(|socket| bound(&socket.path)).collect(),
         loads: Vec::new(),
         working_directory: None,
         roots,

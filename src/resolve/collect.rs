@@ -89,6 +89,7 @@ fn empty(gathered: &Gathered, options: &Options) -> Policy {
         executables: Vec::new(),
         unguards: Vec::new(),
         network: None,
+        unix: Vec::new(),
         ipc: None,
         needs: Vec::new(),
         tools: Vec::new(),
@@ -161,7 +162,7 @@ impl Collector<'_> {
                 }
             }
             StatementKind::Network(network) => {
-                let value = self.network(&network.value);
+                let (value, unix) = self.network(&network.value);
                 let mode = match &value {
                     Network::Off => "off",
                     Network::All => "all",
@@ -169,11 +170,13 @@ impl Collector<'_> {
                 };
                 if self.claim("`network`".into(), span, mode.to_owned()) {
                     policy.network = Some(Spanned::new(value, span));
+                    policy.unix = unix;
                 } else if let Network::Only(more) = value
                     && let Some(Spanned { value: Network::Only(rules), .. }) = &mut policy.network
                 {
                     // Lists add up, as statements do that can be said several times.
                     rules.extend(more);
+                    policy.unix.extend(unix);
                 }
             }
             StatementKind::Ipc(ipc) => {

@@ -4,19 +4,26 @@ use super::collect::Collector;
 use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::host::port_number;
-use crate::policy::{HostPattern, Network, NetworkRule};
+use crate::policy::{HostPattern, Network, NetworkRule, UnixSocket};
 use crate::syntax::ast::{self, NetworkItemKind, Word};
 
 impl Collector<'_> {
-    pub(super) fn network(&mut self, network: &ast::Network) -> Network {
+    pub(super) fn network(&mut self, network: &ast::Network) -> (Network, Vec<UnixSocket>) {
         let ast::Network::Only(items) = network else {
-            return if *network == ast::Network::All { Network::All } else { Network::Off };
+            let mode = if *network == ast::Network::All { Network::All } else { Network::Off };
+            return (mode, Vec::new());
         };
         let mut rules = Vec::new();
+        let mut unix = Vec::new();
         for item in items {
             let (allow, written) = match &item.kind {
                 NetworkItemKind::Allow(text) => (true, text),
                 NetworkItemKind::Deny(text) => (false, text),
+                NetworkItemKind::Unix(path) => {
+                    let path = self.expander.path(path);
+                    unix.extend(path.map(|path| UnixSocket { path, span: item.span }));
+                    continue;
+                }
                 NetworkItemKind::Localhost(number) => {
                     let pattern = self.localhost(number);
                     rules.extend(pattern.map(|pattern| NetworkRule {
@@ -51,7 +58,7 @@ impl Collector<'_> {
                 }
             }
         }
-        Network::Only(rules)
+        (Network::Only(rules), unix)
     }
 
     fn localhost(&mut self, number: &Word) -> Option<HostPattern> {

@@ -94,6 +94,7 @@ impl Builder<'_> {
         let kind = match inner.next()?.as_rule() {
             Rule::kw_allow => NetworkItemKind::Allow(self.text(&mut inner)?),
             Rule::kw_deny => NetworkItemKind::Deny(self.text(&mut inner)?),
+            Rule::kw_unix => NetworkItemKind::Unix(self.text(&mut inner)?),
             _ => NetworkItemKind::Localhost(self.bare(&inner.take(Rule::number)?)),
         };
         Some(NetworkItem { kind, span })

@@ -114,6 +114,7 @@ const HOST_GUESSES: &[(&[&str], &str)] = &[
     (&["accept", "host", "permit"], "allow"),
     (&["block", "except", "forbid", "reject"], "deny"),
     (&["loopback", "local", "port", "ports", "forward"], "localhost"),
+    (&["sock", "socket", "unix-socket"], "unix"),
 ];
 
 const LIMIT_GUESSES: &[(&[&str], &str)] = &[
@@ -155,7 +156,7 @@ impl Vocabulary {
             Self::Ipc => &["off", "shared-memory"],
             Self::Verdict => &["allowed", "denied"],
             Self::Env => &["set", "pass"],
-            Self::Host => &["allow", "deny", "localhost"],
+            Self::Host => &["allow", "deny", "localhost", "unix"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
             }
