@@ -14,7 +14,7 @@ use crate::plan::{Operation, OriginKind, hosts};
 use crate::policy::host::{Host, Target};
 use crate::policy::{Network, NetworkRule, System};
 use crate::report;
-use crate::resolve::LiveLoader;
+use crate::resolve::{LiveLoader, read_host};
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::IsTerminal as _;
@@ -143,11 +143,15 @@ fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
 }
 
 fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Exit {
-    let decision = hosts::decide(&bound.plan.network, &args.subject);
+    let asked = read_host(&args.subject);
+    let decision = hosts::decide(&bound.plan.network, &asked);
     let network = bound.policy.network.as_ref();
     let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
     let mut text = verdict(decision.allowed, &args.operation, &args.subject);
-    for reason in host_reasons(bound, &decision, &args.subject) {
+    if asked != args.subject {
+        text.push_str(&line(&format!("  which the network knows as {asked}")));
+    }
+    for reason in host_reasons(bound, &decision, &asked) {
         text.push_str(&line(&format!("  {reason}")));
     }
     text.push_str(&snippet(sources, span, decision.allowed));
