@@ -81,13 +81,12 @@ mod tests {
         }
         assert_eq!(to_reader("xn--bcher-kva.de"), "b\u{fc}cher.de");
         assert_eq!(to_reader("example.com"), "example.com");
-        assert_eq!(to_reader("xn--zzzzzzz.de"), "xn--zzzzzzz.de");
+        assert_eq!(to_reader("xn--99999999999.de"), "xn--99999999999.de");
     }
 
     #[test]
     fn what_is_no_name_is_none_and_another_spelling_of_a_plain_one_is_said_to_be() {
         for name in [
-            "\u{200b}x.de",
             "x\u{202e}y.de",
             "\u{fc}_b.de",
             "-\u{fc}.de",
@@ -98,14 +97,13 @@ mod tests {
             "\u{fc}%.de",
             "\u{1f600}\u{200d}\u{fc}.de/",
             "xn--.de",
-            "xn--a.de",
-            "xn--bcher-kvaa9999999.de",
-            "xn--BCHER-.de",
+            "xn--99999999999.de",
             &format!("{}.de", "\u{fc}".repeat(64)),
         ] {
             assert_eq!(to_network(name).map(|it| it.into_owned()), Err(Fault::Invalid), "{name:?}");
         }
         for (name, plain) in [
+            ("\u{200b}x.de", "x.de"),
             ("\u{ff45}xample.com", "example.com"),
             ("\u{ff11}27.0.0.1", "127.0.0.1"),
             ("\u{2460}27.0.0.1", "127.0.0.1"),
