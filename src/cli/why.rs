@@ -26,7 +26,7 @@ use std::io::IsTerminal as _;
 pub struct Args {
     /// read, list, metadata, write, create, remove, rename, link, exec, map or connect
     operation: String,
-    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT]
+    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT], or the path of a unix socket
     subject: String,
     /// The profile [default: the only one in the current directory]
     #[arg(short, long, value_name = "FILE")]
@@ -118,9 +118,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
 
 /// `~/` is the home; any other relative path is relative to the workspace, as everywhere in the language.
 fn subject_path(args: &Args, home: &Utf8Path) -> String {
-    match args.subject.strip_prefix("~/") {
+    let of_socket = args.subject.strip_prefix(Question::UNIX).filter(|_| args.operation == "connect");
+    let subject = of_socket.unwrap_or(&args.subject);
+    match subject.strip_prefix("~/") {
         Some(below) => home.join(below).into_string(),
-        None => args.subject.clone(),
+        None => subject.to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::params::{Params, differs};
 use super::{Options, names};
 use crate::finding::{Edit, Finding, Severity};
+use crate::plan::question::Question;
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
     Denial, DenialKind, EnvEntry, Expectation, Network, Policy, PolicyPath, Repeated, Root, Seatbelt,
@@ -378,6 +379,15 @@ impl Collector<'_> {
         let operation = line.operation.value.clone();
         let subject = self.expander.text(&line.subject)?;
         let span = line.subject.span;
+        if operation == "connect" && subject.starts_with(Question::UNIX) {
+            let mut path = line.subject.clone();
+            if let Some(ast::TextPart::Literal(text)) = path.parts.first_mut() {
+                *text = text.strip_prefix(Question::UNIX).unwrap_or(text).to_owned();
+            }
+            let PolicyPath { path, .. } = self.expander.path(&path)?;
+            let subject = path.into_string();
+            return Some(Expectation { operation, subject, allowed: line.allowed.value, span: line.span });
+        }
         let is_path = subject.starts_with(['/', '~', '.']) || line.subject.raw && subject.contains('/');
         let subject = match operation.as_str() {
             // The name of a tool, as `tools` has it.
