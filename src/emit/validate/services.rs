@@ -93,6 +93,7 @@ pub fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     // What one end of a connection is says nothing of the other: beside the usual ones each is asked about with one.
     let remotes = usual.iter().map(|remote| (remote, usual.as_slice()));
     let remotes = remotes.chain(further.iter().map(|remote| (remote, usual.get(..1).unwrap_or_default())));
+    let remotes = remotes.chain(usual.first().map(|remote| (remote, further.as_slice())));
     for (remote, locals) in remotes {
         let outbound = if is_one(remote, &own) { Answers::ALLOW } else { open };
         for local in locals {

@@ -39,6 +39,7 @@ rule! {
     /// profile "fine" {
     ///     root "$workspace" read-only
     ///     network only { localhost 5433 }
+    ///     limits { time 10m }
     /// }
     /// ```
     ///
