@@ -101,3 +101,17 @@ fn lists_add_up_and_one_mode_of_the_profile_stands_over_all() {
     );
     assert_eq!(planned(&walked), ["/run/a.sock", "/run/b.sock"]);
 }
+
+#[test]
+fn an_expectation_asks_about_a_socket_with_or_without_its_kind_before_it() {
+    for (expected, errors) in [
+        ("connect \"/run/db/one.sock\" allowed", 0),
+        ("connect \"unix:/run/db/one.sock\" allowed", 0),
+        ("connect \"unix:/run/db/two.sock\" denied", 0),
+        ("connect \"unix:/run/db/one.sock\" denied", 1),
+        ("connect \"unix:/run/db/two.sock\" allowed", 1),
+    ] {
+        let walked = on(&[], &format!("expect {{ {expected} }}"), "/run/db/one.sock");
+        assert_eq!(walked.errors().len(), errors, "{expected}");
+    }
+}
