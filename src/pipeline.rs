@@ -10,7 +10,7 @@ use crate::host::{Host, Remembering};
 use crate::lint;
 use crate::manifest;
 use crate::plan::Plan;
-use crate::policy::{Network, Policy, System};
+use crate::policy::{Policy, System};
 use crate::resolve::{self, Loader};
 use crate::source::{FileId, Sources};
 use crate::syntax;
@@ -156,9 +156,6 @@ pub fn compile(
     seatbelt_name: &str,
 ) -> Result<Result<Artifact, Finding>, CompileError> {
     let Bound { policy, plan, .. } = bound;
-    if let Some(refusal) = not_yet(policy, plan.target) {
-        return Ok(Err(refusal));
-    }
     let seatbelt = match plan.target {
         System::Linux => None,
         System::Macos => match emit::seatbelt(plan, &policy.name.value) {
@@ -184,16 +181,4 @@ pub fn compile(
     });
     let manifest = manifest::build(policy, plan, sources, host.architecture(), beside, &checks);
     Ok(Ok(Artifact { manifest: manifest::write(&manifest)?, seatbelt: seatbelt.map(|it| it.text) }))
-}
-
-/// What the language can say and no wall of this version holds. Refused, since accepting it would be to ignore it.
-fn not_yet(policy: &Policy, system: System) -> Option<Finding> {
-    let (Network::Only(rules), System::Macos) = (policy.network(), system) else { return None };
-    let rule = rules.iter().find(|rule| rule.is_localhost() && rule.allow)?;
-    let port = rule.pattern.port.unwrap_or_default();
-    let message = format!(
-        "`localhost {port}` cannot be compiled for macOS yet: no wall of this version opens one port there"
-    );
-    let finding = Finding::new("not-yet-compiled", Severity::Error, message);
-    Some(finding.help("state it in `on linux { … }`, or leave it out").at(rule.span, "stated here"))
 }

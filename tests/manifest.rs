@@ -372,17 +372,27 @@ fn ports_of_this_machine_stand_apart_from_hosts_whatever_their_order() {
 }
 
 #[test]
-fn what_no_wall_of_this_version_holds_is_refused() {
-    let statements = "root \"$workspace\" read-only\nnetwork only { localhost 5432 }";
-    let walked = walk_text(&mac(), &profile(statements), "case.palisade", None);
-    let refused = pipeline::compile(&walked.sources, walked.bound(), &mac(), "case.sb").unwrap().unwrap_err();
+fn a_port_and_a_socket_of_this_machine_are_written_for_a_mac() {
+    let statements = "root \"$workspace\" read-only\nnetwork only { localhost 5432; localhost 81; deny \"localhost:81\"; unix \"/private/var/run/db.sock\" }";
+    let artifact = compiled(&mac(), statements).1;
+    let text = artifact.seatbelt.unwrap();
+    assert!(text.contains("(allow network-outbound (remote tcp \"localhost:5432\"))"), "{text}");
+    assert!(!text.contains("localhost:81"), "{text}");
+    assert!(text.contains("network-outbound (literal \"/private/var/run/db.sock\"))"), "{text}");
+    let manifest = manifest::read(&artifact.manifest).unwrap();
+    assert_eq!(manifest.localhost, [81, 5432]);
+    assert_eq!(manifest.unix.len(), 1);
+    assert_eq!(manifest.unix[0].path, "/private/var/run/db.sock");
     assert!(
-        refused.message.contains("`localhost 5432` cannot be compiled for macOS yet"),
-        "{}",
-        refused.message
+        manifest.assumptions.iter().any(|it| it.starts_with("`localhost PORT` is the machine's own port"))
     );
-    assert_eq!(walked.sources.line_column(refused.span().unwrap()).line, 4);
-    assert!(refused.help.is_some());
+}
+
+#[test]
+fn a_name_in_other_letters_is_written_as_the_network_knows_it() {
+    let statements = "root \"$workspace\" read-only\nnetwork only { allow \"*.b\u{fc}cher.de:80\" }";
+    let manifest = manifest::read(&compiled(&examples(), statements).1.manifest).unwrap();
+    assert_eq!(manifest.hosts[0].host, "*.xn--bcher-kva.de:80");
 }
 
 #[test]

@@ -20,13 +20,14 @@ pub mod worktree;
 use crate::host::remembering::Remembering;
 use crate::host::resolve::{resolve, resolve_parent};
 use crate::host::{Entry, Hop, Host, HostError, Resolution, ResolveError};
+use crate::plan::Operation;
 use crate::policy::{Access, Policy, PolicyPath, System, ToolName};
 use camino::{Utf8Path, Utf8PathBuf};
 use guards::OwnFile;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use system::Base;
-use tools::{Finder, Lookup};
+use tools::{Finder, Grant, Lookup, Tool};
 
 /// A path of the policy and where it leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,6 +145,8 @@ pub struct Binding {
     pub denials: Vec<BoundDenial>,
     pub guards: Vec<Guard>,
     pub executables: Vec<BoundPath>,
+    /// Those of `unix` lines, in the policy's order.
+    pub sockets: Vec<BoundPath>,
     /// Of each of them, in the same order, on Linux: what is loaded from the system there, or why that cannot be told.
     pub loads: Vec<Result<Vec<executables::Load>, String>>,
     pub worktrees: Vec<BoundWorktree>,
@@ -216,6 +219,7 @@ pub fn bind(host: &dyn Host, policy: &Policy, own: &[OwnFile]) -> Binding {
     };
     let mut binding = Binding {
         executables: policy.executables.iter().map(bound).collect(),
+        sockets: policy.unix.iter().map(|socket| bound(&socket.path)).collect(),
         loads: Vec::new(),
         working_directory: None,
         roots,
@@ -331,6 +335,22 @@ impl Binding {
     /// Whether one of these links stands where a command may write, so that an earlier command may have put it there.
     pub fn is_plantable(&self, policy: &Policy, hops: &[Hop]) -> bool {
         hops.iter().any(|hop| self.is_writable(policy, &hop.link))
+    }
+
+    /// Every program that was found, and the shell.
+    pub fn found_tools(&self) -> impl Iterator<Item = &Tool> {
+        let named = self.tools.iter().map(|bound| &bound.lookup);
+        let stated = self.tool_paths.iter().map(|bound| &bound.lookup);
+        named.chain(stated).chain([&self.shell]).filter_map(Lookup::tool)
+    }
+
+    /// Whether a program stands at a path that no tool grants: it may be seen there, and cannot run.
+    pub fn is_stranger(&self, host: &dyn Host, program: &Utf8Path) -> bool {
+        let Ok(Resolution { canonical, entry: Some(entry), .. }) = resolve(host, program) else {
+            return false;
+        };
+        let runs = |grant: &Grant| grant.path == canonical && grant.operations.contains(Operation::Exec);
+        entry.is_file() && !self.found_tools().any(|tool| tool.grants.iter().any(runs))
     }
 
     /// Where an `executable` may stand: inside a root, neither at it nor above it.

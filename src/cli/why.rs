@@ -16,7 +16,7 @@ use crate::plan::{Operation, OriginKind, hosts};
 use crate::policy::host::{Host, Target};
 use crate::policy::{Network, NetworkRule, System};
 use crate::report;
-use crate::resolve::LiveLoader;
+use crate::resolve::{LiveLoader, read_host};
 use crate::source::{Sources, Span};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::IsTerminal as _;
@@ -28,7 +28,8 @@ use std::io::IsTerminal as _;
 pub struct Args {
     /// read, list, metadata, write, create, remove, rename, link, exec, map, connect or request
     operation: String,
-    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT]; for request "METHOD URL"
+    /// A path, relative to the workspace; for exec also the name of a tool; for connect HOST[:PORT], or the path of a unix socket; for request
+    /// "METHOD URL"
     subject: String,
     /// The profile [default: the only one in the current directory]
     #[arg(short, long, value_name = "FILE")]
@@ -123,9 +124,11 @@ fn try_run(args: &Args) -> Result<Exit, Exit> {
 
 /// `~/` is the home; any other relative path is relative to the workspace, as everywhere in the language.
 fn subject_path(args: &Args, home: &Utf8Path) -> String {
-    match args.subject.strip_prefix("~/") {
+    let of_socket = args.subject.strip_prefix(Question::UNIX).filter(|_| args.operation == "connect");
+    let subject = of_socket.unwrap_or(&args.subject);
+    match subject.strip_prefix("~/") {
         Some(below) => home.join(below).into_string(),
-        None => args.subject.clone(),
+        None => subject.to_owned(),
     }
 }
 
@@ -148,11 +151,15 @@ fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
 }
 
 fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Exit {
-    let decision = hosts::decide(&bound.plan.network, &args.subject);
+    let asked = read_host(&args.subject);
+    let decision = hosts::decide(&bound.plan.network, &asked);
     let network = bound.policy.network.as_ref();
     let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
     let mut text = verdict(decision.allowed, &args.operation, &args.subject);
-    for reason in host_reasons(bound, &decision, &args.subject) {
+    if asked != args.subject {
+        text.push_str(&line(&format!("  which the network knows as {asked}")));
+    }
+    for reason in host_reasons(bound, &decision, &asked) {
         text.push_str(&line(&format!("  {reason}")));
     }
     text.push_str(&snippet(sources, span, decision.allowed));

@@ -153,6 +153,7 @@ fn title(kind: OriginKind) -> &'static str {
         OriginKind::Root => "roots",
         OriginKind::Worktree => "the repository of a linked worktree",
         OriginKind::Executable => "programs in roots",
+        OriginKind::Socket => "unix sockets",
         OriginKind::Seatbelt => "rules that the profile states itself",
         OriginKind::Guard => "guards",
         OriginKind::Pin => "what keeps protected paths where they are",

@@ -4,9 +4,10 @@
 //! Services and names are those that the profiles of Chromium, Firefox and WebKit, of agents in the field and the system's own
 //! `system.sb` agree on, less what tells of other processes.
 
-use crate::plan::Plan;
-use crate::policy::{Ipc, Network};
-use std::collections::HashSet;
+use crate::plan::{Plan, hosts};
+use crate::policy::host::{Host, Target};
+use crate::policy::{HostPattern, Ipc, Network};
+use std::collections::{BTreeSet, HashSet};
 
 /// One rule that names no path of the plan, and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,7 +185,7 @@ const NETWORK: [(&[&str], &str, &str); 12] = [
     ),
 ];
 
-/// Where only some hosts may be reached, all that opens is the way to the proxy, which looks up names and connects. A filter knows no
+/// Where only some hosts may be reached, all that opens beside stated ports of this machine is the way to the proxy, which looks up names and connects. A filter knows no
 /// host but `localhost`, so the rest is the proxy's. `trustd` stays with `needs tls`: what it fetches for others passes no proxy.
 const PROXY: [(&[&str], &str, &str); 2] = [
     (
@@ -272,6 +273,25 @@ fn need(name: &str) -> &'static [(&'static [&'static str], &'static str, &'stati
     }
 }
 
+/// The ports of this machine that may be connected to, in order. No denial beats one, nor any other port of it.
+pub fn ports_of_this_machine(plan: &Plan) -> Vec<u16> {
+    let Network::Only(rules) = &plan.network else { return Vec::new() };
+    let stated = rules.iter().filter(|rule| rule.is_localhost()).filter_map(|rule| rule.pattern.port);
+    let open = |port: &u16| {
+        let host = Host::Name(HostPattern::localhost(*port).host);
+        hosts::admit(rules, &Target::new(host, *port)).allowed
+    };
+    stated.filter(open).collect::<BTreeSet<u16>>().into_iter().collect()
+}
+
+fn own_ports(plan: &Plan) -> impl Iterator<Item = Service> {
+    ports_of_this_machine(plan).into_iter().map(|port| Service {
+        operations: &["network-outbound"],
+        filter: format!("(remote tcp \"localhost:{port}\")"),
+        reason: "a port of this machine, whoever listens there",
+    })
+}
+
 /// Everything that is no path of the plan, in the order in which it is written.
 pub fn of(plan: &Plan) -> Vec<Services> {
     let rules = |list: &[(&'static [&'static str], &str, &'static str)]| -> Vec<Service> {
@@ -287,7 +307,7 @@ pub fn of(plan: &Plan) -> Vec<Services> {
     }));
     let network = match plan.network {
         Network::All => rules(&NETWORK),
-        Network::Only(_) => rules(&PROXY),
+        Network::Only(_) => rules(&PROXY).into_iter().chain(own_ports(plan)).collect(),
         Network::Off => Vec::new(),
     };
     let memory = match plan.ipc {

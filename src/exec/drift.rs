@@ -28,6 +28,9 @@ pub fn check(manifest: &Manifest) -> Result<(), Refusal> {
     for root in &manifest.roots {
         check_root(&root.path, cache.get(root.path.as_path()).copied())?;
     }
+    for socket in &manifest.unix {
+        check_socket(&socket.path)?;
+    }
     for file in &manifest.files {
         check_file(manifest, &file.path, &file.sha256, cache.get(file.path.as_path()).copied())?;
     }
@@ -53,6 +56,26 @@ fn check_root(path: &Utf8Path, cached: Option<&CacheLine>) -> Result<(), Refusal
         return Err(changed("it is another directory".into()));
     }
     Ok(())
+}
+
+/// No link leads to a socket, and nothing else has its name. It may be missing: its server makes it.
+fn check_socket(path: &Utf8Path) -> Result<(), Refusal> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let changed = |how: String| Refusal::SocketChanged { path: path.to_path_buf(), how };
+    if !path.is_absolute() {
+        return Err(changed("it is no absolute path".into()));
+    }
+    let directory = path.parent().ok_or_else(|| changed("it is no socket".into()))?;
+    match open_directory(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|error| changed(said(&error)))?,
+    };
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(changed(said(&error))),
+        Ok(metadata) if metadata.file_type().is_socket() => Ok(()),
+        Ok(_) => Err(changed("it is no socket".into())),
+    }
 }
 
 /// The directory's metadata, reached without following any symlink.

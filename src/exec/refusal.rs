@@ -19,6 +19,8 @@ pub enum Refusal {
     Root(Utf8PathBuf),
     #[error("root `{path}` has changed since it was compiled: {how}")]
     RootChanged { path: Utf8PathBuf, how: String },
+    #[error("the socket `{path}` has changed since it was compiled: {how}")]
+    SocketChanged { path: Utf8PathBuf, how: String },
     #[error("`{link}` is no longer a symlink to `{target}`")]
     LinkChanged { link: Utf8PathBuf, target: Utf8PathBuf },
     #[error("{what} `{path}` has changed since it was compiled: {how}")]
@@ -96,7 +98,10 @@ impl Refusal {
             Self::Command(_) | Self::Threads => return None,
             Self::System { .. } => "`palisade doctor` tries what a sandbox needs".into(),
             Self::Root(_) => "state the directories below it that are needed".into(),
-            Self::RootChanged { .. } | Self::LinkChanged { .. } | Self::FileChanged { .. } => compile.into(),
+            Self::RootChanged { .. }
+            | Self::SocketChanged { .. }
+            | Self::LinkChanged { .. }
+            | Self::FileChanged { .. } => compile.into(),
             Self::ProtectedChanged { .. } => format!("check what stands there, then {compile}"),
             Self::HardLinks { path, .. } => {
                 format!("break the link: `cp -p {path} {path}.x && mv {path}.x {path}`")

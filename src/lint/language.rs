@@ -86,12 +86,6 @@ pub const ENTRIES: &[Entry] = &[
          them: it opens a tunnel.",
     ),
     entry(
-        "not-yet-compiled",
-        Offers::None,
-        "Something that the language can say and that no wall of this version holds.\n\nIt is refused, since to accept it would be to \
-         ignore it. The help of the finding says what can be stated in its place.",
-    ),
-    entry(
         "param",
         Offers::None,
         "A parameter that is declared twice or has a name that is taken, one without a value, or a `--set` for none.\n\nDeclare it \

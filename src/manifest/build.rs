@@ -3,7 +3,7 @@
 use super::text::hex;
 use super::{
     AskRule, CacheLine, Environment, File, HostRule, Limits, Link, Manifest, ManifestRule, MaskedVariable,
-    Network, Protected, Root, SCHEMA, SeatbeltRule, Skipped, Source, Tool,
+    Network, Protected, Root, SCHEMA, SeatbeltRule, Skipped, Source, Tool, UnixSocket,
 };
 use crate::plan::Plan;
 use crate::policy::{self, LimitKind, Policy, System};
@@ -30,9 +30,14 @@ const MACOS_ASSUMPTIONS: [&str; 3] = [
 /// Where hosts are reached through a proxy.
 const MACOS_PROXY_ASSUMPTION: &str = "`localhost` in a Seatbelt filter is 127.0.0.1 and ::1: the port of the proxy is taken at both while the command runs";
 
+/// Where ports of the machine are opened.
+const MACOS_LOCALHOST_ASSUMPTION: &str = "`localhost PORT` is the machine's own port, at 127.0.0.1 and ::1: the command connects to whoever listens there, \
+     past the proxy and its log";
+
 fn macos_assumptions(plan: &Plan) -> Vec<String> {
     let proxied = matches!(plan.network, policy::Network::Only(_)).then_some(MACOS_PROXY_ASSUMPTION);
-    MACOS_ASSUMPTIONS.into_iter().chain(proxied).map(String::from).collect()
+    let own = (!localhost(plan).is_empty()).then_some(MACOS_LOCALHOST_ASSUMPTION);
+    MACOS_ASSUMPTIONS.into_iter().chain(proxied).chain(own).map(String::from).collect()
 }
 
 /// The `.sb` that goes with a manifest.
@@ -98,6 +103,11 @@ pub fn build(
         },
         hosts: hosts(policy, plan, sources),
         localhost: localhost(plan),
+        unix: plan
+            .unix
+            .iter()
+            .map(|socket| UnixSocket { path: socket.path.clone(), from: socket.origin.text.clone() })
+            .collect(),
         ipc: plan.ipc,
         needs: plan.needs.clone(),
         seatbelt_rules: plan

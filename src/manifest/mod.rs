@@ -55,6 +55,9 @@ pub struct Manifest {
     /// Ports of the machine itself that `network: only` opens, at the same numbers inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub localhost: Vec<u16>,
+    /// The unix sockets of the machine that may be connected to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unix: Vec<UnixSocket>,
     pub ipc: Ipc,
     pub needs: Vec<String>,
     /// What `seatbelt` statements open or close beyond paths and on them, as it stands in the `.sb`.
@@ -164,6 +167,14 @@ impl TryFrom<&AskRule> for Requests {
         let paths = rule.paths.iter().map(|path| PathPattern::parse(path)).collect::<Result<_, _>>()?;
         Ok(Self { methods: rule.methods.clone(), paths })
     }
+}
+
+/// A unix socket that may be connected to. A rule says so too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnixSocket {
+    pub path: Utf8PathBuf,
+    pub from: String,
 }
 
 /// Base units as their field names say. Absent means no limit.

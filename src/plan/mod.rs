@@ -123,6 +123,14 @@ pub struct MaskedVariable {
     pub span: Span,
 }
 
+/// A unix socket of the machine that may be connected to. A rule of the plan says so too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedSocket {
+    /// Canonical.
+    pub path: Utf8PathBuf,
+    pub origin: Origin,
+}
+
 /// A rule that the profile states in Seatbelt's own language. What of it is about paths is among the rules too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedSeatbelt {
@@ -164,6 +172,8 @@ pub struct Plan {
     pub environment: Environment,
     pub limits: BTreeMap<LimitKind, u64>,
     pub network: Network,
+    /// Sorted by path, each once.
+    pub unix: Vec<PlannedSocket>,
     pub ipc: Ipc,
     pub needs: Vec<String>,
     /// Only on macOS.

@@ -25,12 +25,17 @@ impl Question {
         "request",
     ];
 
-    /// The question of that name. `connect` asks about a unix socket where the subject is a path.
+    /// What may stand before the path of a unix socket.
+    pub const UNIX: &'static str = "unix:";
+
+    /// The question of that name. `connect` asks about a unix socket where the subject is a path, with [`Self::UNIX`] before it or without.
     pub fn named(word: &str, subject: &str) -> Option<Self> {
         Some(match word {
             "list" => Self::List,
             "rename" => Self::Rename,
-            "connect" if !subject.starts_with(['/', '~', '$', '.']) => Self::ConnectHost,
+            "connect" if !subject.starts_with(['/', '~', '$', '.']) && !subject.starts_with(Self::UNIX) => {
+                Self::ConnectHost
+            }
             "request" => Self::Request,
             "interpret" => return None,
             _ => Self::Operation(Operation::named(word)?),

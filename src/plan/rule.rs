@@ -42,6 +42,8 @@ pub enum OriginKind {
     Worktree,
     /// `executable`.
     Executable,
+    /// A `unix` line of `network only`.
+    Socket,
     /// A `seatbelt` rule.
     Seatbelt,
     /// A guard that is on by default.

@@ -45,6 +45,14 @@ pub enum DenialKind {
     Gitignored { path: PolicyPath, except: Vec<Spanned<String>> },
 }
 
+/// `unix "PATH"` in `network only`: one socket of this machine that may be connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnixSocket {
+    pub path: PolicyPath,
+    /// The whole line.
+    pub span: Span,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unguard {
     pub path: PolicyPath,
@@ -224,6 +232,8 @@ pub struct Policy {
     pub executables: Vec<PolicyPath>,
     pub unguards: Vec<Unguard>,
     pub network: Option<Spanned<Network>>,
+    /// Of the blocks that `network` is made of.
+    pub unix: Vec<UnixSocket>,
     pub ipc: Option<Spanned<Ipc>>,
     pub needs: Vec<Spanned<String>>,
     pub tools: Vec<ToolName>,

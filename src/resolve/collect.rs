@@ -7,6 +7,7 @@ use super::masks::{PASSED, claim_of};
 use super::params::{Params, differs};
 use super::{Options, names};
 use crate::finding::{Edit, Finding, Severity};
+use crate::plan::question::Question;
 use crate::policy::needs::{self, NEEDS};
 use crate::policy::{
     Denial, DenialKind, EnvEntry, Expectation, Network, Policy, PolicyPath, Repeated, Root, Seatbelt,
@@ -91,6 +92,7 @@ fn empty(gathered: &Gathered, options: &Options) -> Policy {
         executables: Vec::new(),
         unguards: Vec::new(),
         network: None,
+        unix: Vec::new(),
         ipc: None,
         needs: Vec::new(),
         tools: Vec::new(),
@@ -163,7 +165,7 @@ impl Collector<'_> {
                 }
             }
             StatementKind::Network(network) => {
-                let value = self.network(&network.value);
+                let (value, unix) = self.network(&network.value);
                 let mode = match &value {
                     Network::Off => "off",
                     Network::All => "all",
@@ -171,11 +173,13 @@ impl Collector<'_> {
                 };
                 if self.claim("`network`".into(), span, mode.to_owned()) {
                     policy.network = Some(Spanned::new(value, span));
+                    policy.unix = unix;
                 } else if let Network::Only(more) = value
                     && let Some(Spanned { value: Network::Only(rules), .. }) = &mut policy.network
                 {
                     // Lists add up, as statements do that can be said several times.
                     rules.extend(more);
+                    policy.unix.extend(unix);
                 }
             }
             StatementKind::Ipc(ipc) => {
@@ -382,6 +386,15 @@ impl Collector<'_> {
         let operation = line.operation.value.clone();
         let subject = self.expander.text(&line.subject)?;
         let span = line.subject.span;
+        if operation == "connect" && subject.starts_with(Question::UNIX) {
+            let mut path = line.subject.clone();
+            if let Some(ast::TextPart::Literal(text)) = path.parts.first_mut() {
+                *text = text.strip_prefix(Question::UNIX).unwrap_or(text).to_owned();
+            }
+            let PolicyPath { path, .. } = self.expander.path(&path)?;
+            let subject = path.into_string();
+            return Some(Expectation { operation, subject, allowed: line.allowed.value, span: line.span });
+        }
         let is_path = subject.starts_with(['/', '~', '.']) || line.subject.raw && subject.contains('/');
         let subject = match operation.as_str() {
             // The name of a tool, as `tools` has it.

@@ -1,8 +1,10 @@
 //! Hosts that `network only` names. One meaning for each text: what other tools read otherwise is refused, with what to write.
 
+use super::idn;
 use crate::policy::HostPattern;
 use crate::policy::address::{self, Class};
 use crate::policy::host::{Host, HostFault, port_number};
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The port where none is written: HTTPS.
@@ -27,6 +29,8 @@ fn rewrite<T>(message: impl Into<String>, to: String) -> Result<T, HostError> {
 
 /// The pattern a text means. `allow` is whether it is to be allowed: less can be, for what no profile may open.
 ///
+/// Letters beyond ASCII are read by IDNA, and the pattern has the name that the network knows.
+///
 /// A name is at most 253 bytes of labels of 1 to 63 bytes (RFC 1035, 2.3.4), read in lower case and without its last dot. An address
 /// matches only itself: names that lead to it are another thing. An IPv4-mapped address is the IPv4 one.
 pub fn parse(text: &str, allow: bool) -> Result<HostPattern, HostError> {
@@ -35,12 +39,6 @@ pub fn parse(text: &str, allow: bool) -> Result<HostPattern, HostError> {
         let host = host.rsplit('@').next().unwrap_or_default();
         let port = if text.starts_with("http://") && !host.contains(':') { ":80" } else { "" };
         return rewrite("a URL is not a host", format!("{host}{port}"));
-    }
-    if let Some(c) = text.chars().find(|c| !c.is_ascii()) {
-        return refuse(
-            format!("`{c}` in a host"),
-            "write the name as the network knows it, in its `xn--…` form: letters that look alike are then told apart",
-        );
     }
     let (host, port) = split_port(text)?;
     let port = match port {
@@ -125,7 +123,14 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
             format!("{}{after}", base.rsplit('@').next().unwrap_or_default()),
         );
     }
-    let host = Host::parse(base).or_else(|fault| no_host(&fault))?;
+    let star = if below { "*." } else { "" };
+    let base = match idn::to_network(base) {
+        Ok(name) => name,
+        // What has a finding of its own.
+        Err(idn::Fault::Invalid) if base.is_ascii() && Host::parse(base).is_err() => base.into(),
+        Err(fault) => return no_name(base, fault, |plain| format!("{star}{plain}{after}")),
+    };
+    let host = Host::parse(&base).or_else(|fault| no_host(&fault))?;
     let is_address = matches!(host, Host::Address(_));
     let host = host.to_string();
     if below {
@@ -140,6 +145,37 @@ fn name(host: &str, text: &str, allow: bool) -> Result<(bool, String), HostError
         }
     }
     Ok((below, host))
+}
+
+/// What a name that IDNA does not take is told.
+fn no_name<T>(base: &str, fault: idn::Fault, whole: impl Fn(&str) -> String) -> Result<T, HostError> {
+    match fault {
+        idn::Fault::Plain(plain) => rewrite(format!("another spelling of `{plain}`"), whole(&plain)),
+        idn::Fault::Invalid => match base.chars().find(|c| !c.is_ascii()) {
+            Some(_) => refuse(
+                format!("`{}` is no name that IDNA knows", base.escape_default()),
+                "a name has letters and digits of any alphabet, `-` and dots; as the network knows it, it is written `xn--…`",
+            ),
+            None => refuse(
+                format!("`{base}` stands for no name"),
+                "what follows `xn--` is the encoded form of letters beyond ASCII (RFC 3492)",
+            ),
+        },
+    }
+}
+
+/// A host as somebody asks about it, `HOST` or `HOST:PORT`: with letters beyond ASCII it is the name that the network knows. Any other text stays
+/// as it is, whatever is wrong with it.
+pub fn read(text: &str) -> Cow<'_, str> {
+    let (host, port) = text.rsplit_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+    if host.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    match (idn::to_network(host), port) {
+        (Ok(name), Some(port)) => Cow::Owned(format!("{name}:{port}")),
+        (Ok(name), None) => Cow::Owned(name.into_owned()),
+        (Err(_), _) => Cow::Borrowed(text),
+    }
 }
 
 fn also_apex(mut error: HostError, rest: &str, after: &str) -> HostError {
@@ -214,6 +250,8 @@ mod tests {
         assert_eq!(allowed("*.x.com:80"), (true, "x.com".into(), Some(80)));
         assert_eq!(allowed("x_y.com:*"), (false, "x_y.com".into(), None));
         assert_eq!(allowed("[2600:DB8::1]:22"), (false, "[2600:db8::1]".into(), Some(22)));
+        assert_eq!(allowed("b\u{fc}cher.de:80"), (false, "xn--bcher-kva.de".into(), Some(80)));
+        assert_eq!(allowed("*.B\u{dc}cher.de"), (true, "xn--bcher-kva.de".into(), Some(443)));
         assert_eq!(allowed("[::ffff:10.0.2.1]"), (false, "10.0.2.1".into(), Some(443)));
     }
 
@@ -224,6 +262,7 @@ mod tests {
         assert_eq!(replacement("api*.x.com").as_deref(), Some("*.x.com"));
         assert_eq!(replacement("https://u@x.com/a?b").as_deref(), Some("x.com"));
         assert_eq!(replacement("http://x.com").as_deref(), Some("x.com:80"));
+        assert_eq!(replacement("*.e\u{ff58}ample.com:80").as_deref(), Some("*.example.com:80"));
         assert_eq!(replacement("x.com/a").as_deref(), Some("x.com"));
         assert_eq!(replacement("2001:db8::1").as_deref(), Some("[2001:db8::1]"));
     }
@@ -258,8 +297,13 @@ mod tests {
             "[::1",
             "[::1]x",
             "[fe80::1%eth0]",
-            "b\u{fc}cher.de",
-            "\u{430}pple.com",
+            "\u{ff45}xample.com",
+            "\u{200b}.com",
+            "b\u{fc}cher.de:\u{ff18}0",
+            "b\u{fc}_cher.de",
+            "*.\u{43}om",
+            "xn--.com",
+            "\u{ff11}27.0.0.1",
             "10.0.0.0/8",
             "*.10.0.0.1",
             "*.[2001:db8::1]",

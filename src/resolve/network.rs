@@ -5,16 +5,18 @@ use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
 use crate::policy::host::{Host, port_number};
 use crate::policy::requests::{PathFault, PathPattern, Requests};
-use crate::policy::{HostPattern, Network, NetworkRule};
+use crate::policy::{HostPattern, Network, NetworkRule, UnixSocket};
 use crate::source::Spanned;
 use crate::syntax::ast::{self, NetworkItemKind, Text, TextPart, Word};
 
 impl Collector<'_> {
-    pub(super) fn network(&mut self, network: &ast::Network) -> Network {
+    pub(super) fn network(&mut self, network: &ast::Network) -> (Network, Vec<UnixSocket>) {
         let ast::Network::Only(items) = network else {
-            return if *network == ast::Network::All { Network::All } else { Network::Off };
+            let mode = if *network == ast::Network::All { Network::All } else { Network::Off };
+            return (mode, Vec::new());
         };
         let mut rules = Vec::new();
+        let mut unix = Vec::new();
         for item in items {
             let (allow, written, asks) = match &item.kind {
                 NetworkItemKind::Allow { host, methods, paths } if methods.is_empty() && paths.is_empty() => {
@@ -30,6 +32,11 @@ impl Collector<'_> {
                 },
                 NetworkItemKind::Inspect(text) => (true, text, Some(Requests::default())),
                 NetworkItemKind::Deny(text) => (false, text, None),
+                NetworkItemKind::Unix(path) => {
+                    let path = self.expander.path(path);
+                    unix.extend(path.map(|path| UnixSocket { path, span: item.span }));
+                    continue;
+                }
                 NetworkItemKind::Localhost(number) => {
                     let pattern = self.localhost(number);
                     rules.extend(pattern.map(|pattern| NetworkRule {
@@ -47,7 +54,7 @@ impl Collector<'_> {
             }
             rules.push(NetworkRule { allow, pattern, requests: asks, span: item.span });
         }
-        Network::Only(rules)
+        (Network::Only(rules), unix)
     }
 
     /// The pattern of a host; what is wrong with it is told of.

@@ -222,6 +222,8 @@ pub enum NetworkItemKind {
     Deny(Text),
     /// `localhost PORT`, with the number as it was written.
     Localhost(Word),
+    /// `unix "PATH"`.
+    Unix(Text),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -99,6 +99,7 @@ impl Builder<'_> {
             },
             Rule::kw_inspect => NetworkItemKind::Inspect(self.text(&mut inner)?),
             Rule::kw_deny => NetworkItemKind::Deny(self.text(&mut inner)?),
+            Rule::kw_unix => NetworkItemKind::Unix(self.text(&mut inner)?),
             _ => NetworkItemKind::Localhost(self.bare(&inner.take(Rule::number)?)),
         };
         Some(NetworkItem { kind, span })

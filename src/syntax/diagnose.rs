@@ -264,6 +264,7 @@ impl Refused<'_> {
             (PieceKind::Cooked | PieceKind::Raw, "inspect" | "deny-host") => {
                 finding.help("write one host a line")
             }
+            (PieceKind::Cooked | PieceKind::Raw, "unix") => finding.help("write one socket a line"),
             (PieceKind::Bare, "localhost") => finding.help("write one port a line"),
             (PieceKind::Cooked | PieceKind::Raw, word) => {
                 finding.help(format!("`{word}` takes one text; write the statement again for another"))

@@ -116,6 +116,7 @@ const HOST_GUESSES: &[(&[&str], &str)] = &[
     (&["block", "except", "forbid", "reject"], "deny"),
     (&["bump", "decrypt", "intercept", "mitm", "terminate", "tls"], "inspect"),
     (&["loopback", "local", "port", "ports", "forward"], "localhost"),
+    (&["sock", "socket", "unix-socket"], "unix"),
 ];
 
 const REQUEST_GUESSES: &[(&[&str], &str)] = &[
@@ -164,7 +165,7 @@ impl Vocabulary {
             Self::Verdict => &["allowed", "denied"],
             Self::Env => &["set", "pass", "mask"],
             Self::Request => &["methods", "paths"],
-            Self::Host => &["allow", "inspect", "deny", "localhost"],
+            Self::Host => &["allow", "inspect", "deny", "localhost", "unix"],
             Self::Limit => {
                 &["time", "cpu", "output", "open-files", "processes", "temporary-space", "file-size"]
             }

@@ -1,5 +1,9 @@
 //! The few system calls of Linux that `rustix` and the standard library do not offer.
 
+mod questions;
+
+pub use questions::{Question, answer, connect, filter_that_asks, next_question, still_waits};
+
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::process::Pid;
 use std::ffi::{c_int, c_long};

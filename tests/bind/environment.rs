@@ -31,6 +31,44 @@ fn the_path_names_the_directories_of_tools_and_no_other() {
 }
 
 #[test]
+fn a_stated_tool_is_found_before_programs_of_its_name_that_are_not_granted() {
+    let host = machine(&[
+        "/usr/bin/python3: program",
+        "/usr/bin/git: program",
+        "/usr/bin/env: program",
+        "/usr/bin/node: program",
+        "/odd/place/bin/python3: program",
+        "/odd/place/bin/git: program",
+        "/odd/tool/bin/show: { mode: \"0755\", head: \"#!/usr/bin/env node\\n\" }",
+    ]);
+    let walk = |statements: &str| walk(&host, &format!("root \"$workspace\" read-only\n{statements}"));
+    let path = |statements: &str| walk(statements).plan().environment.set["PATH"].clone();
+    let odd = "tool \"/odd/place/bin/python3\"";
+    for statements in [odd.to_owned(), format!("tools env\n{odd}")] {
+        assert_eq!(path(&statements), "/odd/place/bin:/usr/bin:/bin", "{statements}");
+    }
+    // Where env is to find the interpreter of a script comes after all that is stated.
+    let script = "tool \"/odd/tool/bin/show\"";
+    assert_eq!(path(&format!("{script}\n{odd}")), "/odd/tool/bin:/odd/place/bin:/usr/bin:/bin");
+    // In the order in which they are stated, but for what a program without a grant would hide.
+    assert_eq!(path(&format!("tool \"/usr/bin/env\"\n{odd}")), "/odd/place/bin:/usr/bin:/bin");
+    let both = "tool \"/usr/bin/python3\"\ntool \"/odd/place/bin/python3\"";
+    assert_eq!(path(both), "/usr/bin:/odd/place/bin:/bin");
+    let told = |statements: &str| -> Vec<String> {
+        let walked = walk(statements);
+        let of_rule = walked.checked.findings.iter().filter(|finding| finding.rule == "shadowed-tool");
+        of_rule.map(|finding| finding.message.clone()).collect()
+    };
+    assert_eq!(told(both), ["`python3` is granted twice, and `/usr/bin/python3` comes first on PATH"]);
+    assert_eq!(told(odd), [""; 0]);
+    assert_eq!(
+        told(&format!("{odd}\ntools git")),
+        ["`/odd/place/bin/git` comes first on PATH, and is not granted"]
+    );
+    assert_eq!(told("tools git python3\ntool \"/odd/place/bin/git\"").len(), 2);
+}
+
+#[test]
 fn an_interpreter_that_env_has_to_find_is_on_the_path_and_may_run() {
     let walked =
         walk(&debian(), "root \"$workspace\" read-only\ntool \"~/.nvm/versions/node/v20.1.0/bin/npm\"");

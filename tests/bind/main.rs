@@ -10,4 +10,5 @@ mod executables;
 mod gitignored;
 mod guards;
 mod links;
+mod sockets;
 mod worktree;

@@ -102,12 +102,20 @@ fn a_mac_needs_a_recording_of_one() {
 }
 
 #[test]
-fn what_cannot_be_compiled_yet_says_so_and_writes_nothing() {
-    let place = Place::with("a.palisade", &format!("{CLEAN}\nnetwork only {{ localhost 5432 }}"));
-    let compile = place.on_mac(&["compile", "a.palisade"]);
-    let said = "`localhost 5432` cannot be compiled for macOS yet";
-    compile.exits(1).says(said).says("nothing was compiled");
-    assert!(!place.exists("a.manifest.yaml") && !place.exists("a.sb"));
+fn ports_and_sockets_of_this_machine_are_compiled_for_a_mac() {
+    let lines = "network only { localhost 5432; unix \"/private/var/run/db.sock\" }";
+    let place = Place::with("a.palisade", &format!("root \"$workspace\" read-only\n{lines}"));
+    place.on_mac(&["compile", "a.palisade"]).exits(0);
+    assert!(place.read("a.sb").contains("(remote tcp \"localhost:5432\")"));
+    for (asked, code) in [
+        ("localhost:5432", 0),
+        ("localhost:5433", 1),
+        ("unix:/private/var/run/db.sock", 0),
+        ("/private/var/run/db.sock", 0),
+        ("unix:/private/var/run/other.sock", 1),
+    ] {
+        place.on_mac(&["why", "connect", asked]).exits(code);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every emitted rule is there for a reason: what comes of dropping, flipping or moving one is caught, unless it means the same.
 
 use crate::is_long;
-use crate::plans::{PROXY, one_host, plan, read, rule};
+use crate::plans::{PROXY, one_host, plan, read, rule, with_ports};
 use camino::Utf8PathBuf;
 use palisade::emit::{self, Seatbelt, validate};
 use palisade::plan::{Effect, Operation, Operations, OriginKind, Plan, Scope, Spelling};
@@ -47,7 +47,27 @@ fn plans() -> Vec<(&'static str, Plan)> {
     needing.needs = palisade::policy::needs::NEEDS.map(|need| need.name.to_owned()).to_vec();
     let mut listing = plan(nested[..2].to_vec(), Spelling::Folded);
     listing.network = one_host();
-    vec![("nested", plan(nested, Spelling::Folded)), ("needing", needing), ("listing", listing)]
+    let mut local = plan(
+        vec![
+            rule(Allow, Operations::READING, Literal, "/", System),
+            rule(
+                Allow,
+                Operations::READING.union(Operations::of(&[Operation::Connect])),
+                Literal,
+                "/private/var/run/db.sock",
+                OriginKind::Socket,
+            ),
+            rule(Deny, Operations::ALL, Subtree, "/w/p/.env", Denial),
+        ],
+        Spelling::Folded,
+    );
+    local.network = with_ports(&[5432, 49_161]);
+    vec![
+        ("nested", plan(nested, Spelling::Folded)),
+        ("needing", needing),
+        ("listing", listing),
+        ("local", local),
+    ]
 }
 
 /// The rules of a profile, each with the lines it stands on.
@@ -120,7 +140,9 @@ fn subjects(plan: &Plan, texts: &[String]) -> Vec<Subject> {
             [Subject::named(attribute, *name), Subject::named(attribute, format!("{name}x"))]
         }));
     }
-    for (loopback, port) in [(false, 1), (true, 1), (true, PROXY), (false, PROXY)] {
+    for (loopback, port) in
+        [(false, 1), (true, 1), (true, PROXY), (false, PROXY), (true, 5432), (true, 49_161)]
+    {
         let end = Address {
             transport: Some(Transport::Tcp),
             family: Some(Family::V4),
@@ -223,6 +245,35 @@ fn no_other_way_than_that_to_the_proxy_passes() {
     // Nobody gives the port where nothing carries connections.
     plan.network = Network::All;
     assert!(matches!(validate::check(&plan, &seatbelt), Err(validate::Difference::Unreadable(_))));
+}
+
+/// Each way to say more, less or something else than stated ports of this machine.
+#[test]
+fn no_other_port_of_this_machine_passes() {
+    let mut plan = plan(Vec::new(), Spelling::Folded);
+    plan.network = with_ports(&[5432]);
+    let seatbelt = emit::seatbelt(&plan, "case").unwrap();
+    assert_eq!(validate::check(&plan, &seatbelt), Ok(()));
+    let way = "(allow network-outbound (remote tcp \"localhost:5432\"))";
+    assert_eq!(seatbelt.text.matches(way).count(), 1, "{}", seatbelt.text);
+    for other in [
+        "".to_owned(),
+        "(allow network-outbound (remote tcp \"localhost:5433\"))".to_owned(),
+        "(allow network-outbound (remote tcp \"*:5432\"))".to_owned(),
+        "(allow network-outbound (remote tcp \"localhost:*\"))".to_owned(),
+        "(allow network-outbound (remote ip \"localhost:5432\"))".to_owned(),
+        "(allow network-outbound (remote udp \"localhost:5432\"))".to_owned(),
+        "(allow network-outbound (remote tcp4 \"localhost:5432\"))".to_owned(),
+        "(allow network-outbound (local tcp \"localhost:5432\"))".to_owned(),
+        "(allow network* (remote tcp \"localhost:5432\"))".to_owned(),
+        format!("{way}(allow network-outbound (remote tcp \"localhost:5431\"))"),
+        format!("{way}(allow network-inbound (local tcp \"localhost:5432\"))"),
+        format!("{way}(allow network-bind (local tcp \"localhost:5432\"))"),
+        format!("{way}(deny network-outbound (remote tcp \"localhost:5432\"))"),
+    ] {
+        let changed = Seatbelt { text: seatbelt.text.replace(way, &other), ..seatbelt.clone() };
+        assert!(validate::check(&plan, &changed).is_err(), "{other}");
+    }
 }
 
 #[test]

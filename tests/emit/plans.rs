@@ -107,7 +107,7 @@ fn one_spelling(path: &Utf8Path) -> Utf8PathBuf {
 pub fn any_plan() -> impl Strategy<Value = Plan> {
     let spelling = prop::sample::select(vec![Spelling::Folded, Spelling::Exact]);
     let rules = prop::collection::vec(any_rule(), 1..14);
-    let network = prop::sample::select(vec![Network::Off, Network::All, one_host()]);
+    let network = prop::sample::select(vec![Network::Off, Network::All, one_host(), with_ports(&[80, 5432])]);
     (rules, spelling, 0..4, network).prop_map(|(mut rules, spelling, spellings, network)| {
         if spellings > 0 {
             for rule in &mut rules {
@@ -131,6 +131,17 @@ pub fn one_host() -> Network {
             .clone()
     });
     LIST.clone()
+}
+
+/// A list of one host and of ports of the machine itself.
+pub fn with_ports(ports: &[u16]) -> Network {
+    let Network::Only(mut rules) = one_host() else { return Network::Off };
+    let allow = rules[0].clone();
+    rules.extend(ports.iter().map(|port| {
+        let pattern = palisade::policy::HostPattern::localhost(*port);
+        palisade::policy::NetworkRule { pattern, ..allow.clone() }
+    }));
+    Network::Only(rules)
 }
 
 /// Reads an emitted profile as a Mac would be given it.

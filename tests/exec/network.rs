@@ -29,7 +29,7 @@ pub fn listen_in(place: &Place, uid: u32) {
     std::fs::write(place.rw("port"), port.to_string()).unwrap();
     std::mem::forget(UnixDatagram::bind(place.rw("datagrams")).unwrap());
     std::os::unix::fs::chown(place.rw("datagrams"), Some(uid), None).unwrap();
-    for path in [place.rw("socket"), place.outside("socket")] {
+    for path in [place.rw("socket"), place.outside("socket"), place.outside("other")] {
         // The file stays, and with it the listener, which is not dropped.
         std::mem::forget(UnixListener::bind(&path).unwrap());
         std::os::unix::fs::chown(&path, Some(uid), None).unwrap();

@@ -176,12 +176,7 @@ fn entries_of_blocks() {
         "loopback",
         "did you mean `localhost`?",
     );
-    mistake(
-        "network only { unix \"/x\" }",
-        "unknown word `unix`",
-        "unix",
-        "`allow`, `inspect`, `deny` or `localhost`",
-    );
+    mistake("network only { socket \"/x\" }", "unknown word `socket`", "socket", "did you mean `unix`?");
     mistake("localhost 80", "unknown word `localhost`", "localhost", "");
     mistake("expect { read \"x\" yes }", "unknown word `yes`", "yes", "did you mean `allowed`?");
     mistake(

@@ -113,7 +113,7 @@ fn limits_are_in_base_units() {
 #[test]
 fn every_entry_of_a_block_is_there() {
     let statements = kinds(
-        "network only { allow \"a\" methods GET HEAD paths [ \"/x\"\n\"/y\" ]; inspect \"i\"; deny \"b\"; localhost 5432 }\nenv { set A \"x\"; pass B; set \"C\" r\"y\"; mask D for \"h\" \"i\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
+        "network only { allow \"a\" methods GET HEAD paths [ \"/x\"\n\"/y\" ]; inspect \"i\"; deny \"b\"; localhost 5432; unix \"/s\" }\nenv { set A \"x\"; pass B; set \"C\" r\"y\"; mask D for \"h\" \"i\" }\nexpect { read \"a\" allowed; exec \"b\" denied }",
     );
     let StatementKind::Network(network) = &statements[0] else { panic!() };
     let Network::Only(rules) = &network.value else { panic!() };
@@ -128,10 +128,17 @@ fn every_entry_of_a_block_is_there() {
             }
             NetworkItemKind::Inspect(host) => ("inspect", literal(host)),
             NetworkItemKind::Deny(text) => ("deny", literal(text)),
+            NetworkItemKind::Unix(text) => ("unix", literal(text)),
             NetworkItemKind::Localhost(port) => ("localhost", port.value.clone()),
         })
         .collect();
-    let expected = [("allow", "a GET HEAD /x /y"), ("inspect", "i"), ("deny", "b"), ("localhost", "5432")];
+    let expected = [
+        ("allow", "a GET HEAD /x /y"),
+        ("inspect", "i"),
+        ("deny", "b"),
+        ("localhost", "5432"),
+        ("unix", "/s"),
+    ];
     assert_eq!(rules, expected.map(|(word, text)| (word, text.to_owned())));
     let StatementKind::Env(items) = &statements[1] else { panic!() };
     let items: Vec<_> = items

@@ -3,9 +3,10 @@
 use crate::bind::Binding;
 use crate::bind::system::HOME;
 use crate::bind::tools::{self, Lookup, Tool};
+use crate::host::Host;
 use crate::plan::{Environment, MaskedVariable};
 use crate::policy::{Access, Policy, System};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Settings that keep programs from looking where they must not, or from waiting for an answer (git(1), gitattributes(5)).
 const QUIET: [(&str, &str); 7] = [
@@ -19,13 +20,13 @@ const QUIET: [(&str, &str); 7] = [
 ];
 
 /// Builds it. What the profile sets or passes wins over what is set here.
-pub fn build(policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environment {
+pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, scratch: &Utf8Path) -> Environment {
     let mut environment = Environment::default();
     for (name, value) in QUIET {
         environment.set.insert(name.into(), value.into());
     }
     environment.set.insert("HOME".into(), HOME.into());
-    environment.set.insert("PATH".into(), path(policy, binding));
+    environment.set.insert("PATH".into(), path(host, policy, binding));
     environment.set.insert("TMPDIR".into(), scratch.to_string());
     let writes =
         binding.usable_roots(policy).iter().any(|&(at, ..)| policy.roots[at].access == Access::ReadWrite);
@@ -81,35 +82,50 @@ fn developer(binding: &Binding, scratch: &Utf8Path) -> Vec<(&'static str, String
     }
 }
 
-/// The directories of the granted tools, in the order in which they are looked up, then those of the system's shell.
-fn path(policy: &Policy, binding: &Binding) -> String {
-    let stated = binding.tool_paths.iter().map(|bound| &bound.lookup);
-    let named = binding.tools.iter().map(|bound| &bound.lookup);
-    let mut directories: Vec<String> = Vec::new();
-    let mut add = |directory: &str| {
-        if !directories.iter().any(|known| known == directory) {
-            directories.push(directory.to_owned());
-        }
-    };
+/// The directories of the granted tools: of those stated by path, in the order in which they are stated; where those find interpreters of
+/// scripts; of those named, in the order in which they are looked up; then those of the system's shell.
+fn path(host: &dyn Host, policy: &Policy, binding: &Binding) -> String {
+    let stated: Vec<&Tool> = binding.tool_paths.iter().filter_map(|bound| bound.lookup.tool()).collect();
+    let named = binding.tools.iter().filter_map(|bound| bound.lookup.tool());
     // On a Mac the base system comes last, however its tools are stated: its shims must not stand before what they stand for.
     let last: &[&str] = match policy.target {
         System::Linux => &["/usr/bin", "/bin"],
         System::Macos => &["/usr/bin", "/bin", "/usr/sbin", "/sbin"],
     };
     let waits = |directory: &&Utf8Path| policy.target == System::Macos && last.contains(&directory.as_str());
-    for directory in stated.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)) {
-        add(directory.as_str());
-    }
-    let mut known: Vec<&Utf8Path> =
-        named.filter_map(Lookup::tool).flat_map(directories_of).filter(|it| !waits(it)).collect();
+    let mut known: Vec<&Utf8Path> = named.flat_map(directories_of).collect();
     known.sort_by_key(|directory| (tools::rank(policy.target, directory), *directory));
-    for directory in known {
-        add(directory.as_str());
+    let own = stated.iter().map(|tool| tool.directory.as_path());
+    let further = stated.iter().flat_map(|tool| &tool.also_on_path).map(Utf8PathBuf::as_path);
+    let mut directories: Vec<&Utf8Path> = Vec::new();
+    for directory in
+        own.chain(further).chain(known).filter(|it| !waits(it)).chain(last.iter().map(Utf8Path::new))
+    {
+        if !directories.contains(&directory) {
+            directories.push(directory);
+        }
     }
-    for directory in last {
-        add(directory);
+    for tool in stated.iter().filter(|tool| !waits(&tool.directory.as_path())) {
+        bring_forward(host, binding, &mut directories, tool);
     }
-    directories.join(":")
+    directories.iter().map(|directory| directory.as_str()).collect::<Vec<_>>().join(":")
+}
+
+/// Has a stated tool found before programs of its name that are not granted: some programs go by where they would be found first, and
+/// whether they could run from there is not asked.
+fn bring_forward<'a>(
+    host: &dyn Host,
+    binding: &Binding,
+    directories: &mut Vec<&'a Utf8Path>,
+    tool: &'a Tool,
+) {
+    let Some(name) = tool.path.file_name() else { return };
+    let Some(at) = directories.iter().position(|directory| *directory == tool.directory) else { return };
+    let stranger = |directory: &&Utf8Path| binding.is_stranger(host, &directory.join(name));
+    if let Some(first) = directories.iter().take(at).position(stranger) {
+        let own = directories.remove(at);
+        directories.insert(first, own);
+    }
 }
 
 fn directories_of(tool: &Tool) -> impl Iterator<Item = &Utf8Path> {

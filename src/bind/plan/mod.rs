@@ -6,6 +6,7 @@ mod environment;
 mod losses;
 mod protection;
 mod seatbelt;
+mod sockets;
 mod tools;
 
 use super::worktree::packed_references;
@@ -36,6 +37,7 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
     let roots = builder.roots();
     builder.worktrees();
     builder.executables();
+    let unix = sockets::add(&mut builder);
     let seatbelt = builder.seatbelt();
     let protected = builder.protections();
     // Stable: within a kind, the order in which the rules were made counts.
@@ -61,9 +63,10 @@ pub fn build(host: &dyn Host, policy: &Policy, binding: &Binding, sources: &Sour
         files,
         undigested,
         shell: Utf8PathBuf::from("/bin/sh"),
-        environment: environment::build(policy, binding, &scratch),
+        environment: environment::build(host, policy, binding, &scratch),
         limits: policy.limits.iter().map(|(&kind, limit)| (kind, limit.value)).collect(),
         network: policy.network().clone(),
+        unix,
         ipc: policy.ipc(),
         needs,
         seatbelt,

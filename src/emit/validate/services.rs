@@ -8,6 +8,7 @@ use crate::plan::{self, Operations, Plan};
 use crate::policy::{Ipc, Network};
 use crate::sbpl::decide::{Address, Fact, Family, Transport};
 use crate::sbpl::{Operation, Subject, Verdict};
+use std::collections::BTreeSet;
 
 /// A name that no profile grants.
 const UNKNOWN: &str = "org.example.granted-to-nobody";
@@ -80,14 +81,22 @@ fn standing(operation: Operation, rules: &[Service], read: &ReadBack<'_>) -> Res
 /// A unix socket of the system's own that looks up names, which is a way out.
 const LOOK_UP: &str = "/private/var/run/mDNSResponder";
 
-/// Over IP all, nothing, or the proxy; unix sockets are paths.
+/// Over IP all, nothing, or the proxy and the stated ports of this machine; unix sockets are paths.
 pub fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     let open = Answers::only(plan.network == Network::All);
-    let ends = ends(read.port);
-    for remote in &ends {
-        let to_proxy = matches!(plan.network, Network::Only(_)) && is_proxy(remote, read.port);
-        let outbound = if to_proxy { Answers::ALLOW } else { open };
-        for local in &ends {
+    let mut own = services::ports_of_this_machine(plan);
+    if let Network::Only(_) = plan.network {
+        own.push(read.port);
+    }
+    let usual = ends([read.port - 1, read.port + 1].into_iter().chain(PORTS));
+    let further = ends(own.iter().flat_map(|port| [port.saturating_sub(1), *port, port.saturating_add(1)]));
+    // What one end of a connection is says nothing of the other: beside the usual ones each is asked about with one.
+    let remotes = usual.iter().map(|remote| (remote, usual.as_slice()));
+    let remotes = remotes.chain(further.iter().map(|remote| (remote, usual.get(..1).unwrap_or_default())));
+    let remotes = remotes.chain(usual.first().map(|remote| (remote, further.as_slice())));
+    for (remote, locals) in remotes {
+        let outbound = if is_one(remote, &own) { Answers::ALLOW } else { open };
+        for local in locals {
             let subject = Subject::connection(*local, *remote);
             let shown = format!("a connection from {} to {}", named(local), named(remote));
             expect(read, "network-outbound", &subject, &shown, outbound)?;
@@ -100,17 +109,19 @@ pub fn connections(plan: &Plan, read: &ReadBack<'_>) -> Result<(), Difference> {
     expect(read, "network-outbound", &Subject::path(LOOK_UP), LOOK_UP, Answers::only(planned))
 }
 
-fn is_proxy(end: &Address, port: u16) -> bool {
-    (end.transport, end.loopback, end.port) == (Some(Transport::Tcp), Some(true), Some(port))
+fn is_one(end: &Address, own: &[u16]) -> bool {
+    (end.transport, end.loopback) == (Some(Transport::Tcp), Some(true))
+        && end.port.is_some_and(|port| own.contains(&port))
 }
 
-/// Ends of every kind: at the proxy's port and beside it, at the port that it might have had, and elsewhere.
-fn ends(port: u16) -> Vec<Address> {
+/// Ends of every kind: at these ports and at some that programs use.
+fn ends(ports: impl Iterator<Item = u16>) -> Vec<Address> {
+    let ports: BTreeSet<u16> = ports.chain([0, 53, 443]).collect();
     let mut ends = Vec::new();
     for transport in [Transport::Tcp, Transport::Udp] {
         for family in [Family::V4, Family::V6] {
             for loopback in [true, false] {
-                ends.extend([0, 53, 443, port - 1, port + 1].into_iter().chain(PORTS).map(|port| Address {
+                ends.extend(ports.iter().map(|&port| Address {
                     transport: Some(transport),
                     family: Some(family),
                     loopback: Some(loopback),

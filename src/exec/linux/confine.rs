@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::report::{Failure, Stage, Staged};
 use crate::manifest::{Limits, Network};
-use crate::sys::linux::landlock_version;
+use crate::sys::linux::{filter_that_asks, landlock_version};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
@@ -223,7 +223,18 @@ pub fn filter_gateway() -> Result<(), Failure> {
 
 /// Loads the system call filter.
 pub fn filter(network: Network) -> Result<(), Failure> {
-    load(super::seccomp::filter(network))
+    load(super::seccomp::filter(network, false))
+}
+
+/// Loads the one that leaves it to others to connect, and gives where they are asked.
+pub fn filter_asking(network: Network) -> Result<OwnedFd, Failure> {
+    let Some(program) = super::seccomp::filter(network, true) else {
+        return Err(Failure::new(Stage::Filter, Errno::NOSYS, std::env::consts::ARCH));
+    };
+    // As filters of seccompiler are, which cannot ask: the same instructions.
+    let program: Vec<libc::sock_filter> =
+        program.iter().map(|op| libc::sock_filter { code: op.code, jt: op.jt, jf: op.jf, k: op.k }).collect();
+    filter_that_asks(&program).at(Stage::Filter, "a filter that asks")
 }
 
 fn load(program: Option<Vec<seccompiler::sock_filter>>) -> Result<(), Failure> {

@@ -30,6 +30,8 @@ pub struct Init<'a> {
     /// What the caller's limit on open files was, where it was raised for this program's own.
     pub open_files: Option<u64>,
     pub network: Network,
+    /// Whether unix sockets may be connected to, which the supervisor does.
+    pub unix: bool,
     /// Where `network` has only some hosts: who carries its connections, and the ports at which they are taken.
     pub gateway: Option<(OwnedFd, Vec<u16>)>,
     /// Where the program may be: tried in this order.
@@ -98,7 +100,12 @@ impl Init<'_> {
         // Changing credentials may have undone it (prctl(2)).
         self.die_with_supervisor()?;
         confine::restrict_files(self.layout, self.network, terminal.as_ref())?;
-        confine::filter(self.network)?;
+        if self.unix {
+            let questions = confine::filter_asking(self.network)?;
+            self.link.tell(&Notice::Questions(questions)).at(Stage::Streams, "sendmsg")?;
+        } else {
+            confine::filter(self.network)?;
+        }
         confine::limit(&self.limits, self.open_files)?;
         // Away from the caller's terminal and process group. Without a terminal, the command is started into this session and group.
         setsid().at(Stage::Fork, "setsid")?;

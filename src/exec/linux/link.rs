@@ -32,6 +32,8 @@ pub enum Notice {
     Stopped(i32),
     /// A private directory whose space is limited.
     Space(OwnedFd),
+    /// Where it is asked what may be connected to.
+    Questions(OwnedFd),
     /// The command has ended, and the kernel refuses another process beside those it has left.
     NoMoreProcesses,
     Ended(Ended),
@@ -80,6 +82,7 @@ impl Link {
             Notice::NoMoreProcesses => self.send(3, 0, None),
             Notice::Ended(Ended::Exited(code)) => self.send(4, *code, None),
             Notice::Ended(Ended::Killed(signal)) => self.send(5, *signal, None),
+            Notice::Questions(questions) => self.send(6, 0, Some(questions.as_fd())),
         }
     }
 
@@ -111,6 +114,7 @@ impl Link {
             (3, _) => Some(Notice::NoMoreProcesses),
             (4, _) => Some(Notice::Ended(Ended::Exited(value))),
             (5, _) => Some(Notice::Ended(Ended::Killed(value))),
+            (6, Some(questions)) => Some(Notice::Questions(questions)),
             _ => None,
         })
     }

@@ -17,6 +17,7 @@ mod placeholders;
 mod quarantine;
 mod report;
 mod seccomp;
+mod sockets;
 mod supervise;
 mod terminal;
 mod watch;
@@ -48,6 +49,7 @@ use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use rustix::stdio::{stderr, stdout};
 use rustix::termios::isatty;
+use sockets::Sockets;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -146,6 +148,7 @@ pub fn run(
         limits: manifest.limits,
         open_files,
         network: manifest.network,
+        unix: !manifest.unix.is_empty(),
         gateway: to_gateway,
         programs: prepared.programs,
         arguments: prepared.arguments,
@@ -173,6 +176,9 @@ pub fn run(
         sandbox.time_limit(Duration::from_millis(limit));
     }
     sandbox.pass_on(pumps);
+    if !manifest.unix.is_empty() {
+        sandbox.connects(Sockets::of(manifest, rules));
+    }
     // Without a terminal of its own the command may leave this one in any mode when it is killed.
     // In the background its modes are those of the shell, which looks after them itself.
     let lent = if outer.is_none() { Outer::any().filter(Outer::is_in_front) } else { None };

@@ -31,6 +31,8 @@ enum Action {
     Fail(i32),
     /// It is allowed where all tests of one of the alternatives hold, and fails with `EPERM` otherwise.
     Only(&'static [&'static [Test]]),
+    /// The supervisor is asked, and does it in the command's stead.
+    Ask,
 }
 
 /// Whether the low 32 bits of an argument, masked, are one of some values; or, with `not`, are none of them.
@@ -57,14 +59,21 @@ const fn is_not(argument: u32, values: &'static [u32]) -> Test {
 const STREAM_OR_DATAGRAM: Test = masked(1, 0xf, &[libc::SOCK_STREAM as u32, libc::SOCK_DGRAM as u32]);
 
 /// TCP and UDP, and the routing socket that the C library's name look-up asks for the local addresses.
-const INTERNET: Action = Action::Only(&[
-    &[
-        is(0, &[libc::AF_INET as u32, libc::AF_INET6 as u32]),
-        STREAM_OR_DATAGRAM,
-        is(2, &[0, libc::IPPROTO_TCP as u32, libc::IPPROTO_UDP as u32]),
-    ],
-    &[is(0, &[libc::AF_NETLINK as u32]), is(2, &[libc::NETLINK_ROUTE as u32])],
-]);
+const INTERNET: Action = Action::Only(&[INTERNET_SOCKETS, ROUTING]);
+const INTERNET_SOCKETS: &[Test] = &[
+    is(0, &[libc::AF_INET as u32, libc::AF_INET6 as u32]),
+    STREAM_OR_DATAGRAM,
+    is(2, &[0, libc::IPPROTO_TCP as u32, libc::IPPROTO_UDP as u32]),
+];
+const ROUTING: &[Test] = &[is(0, &[libc::AF_NETLINK as u32]), is(2, &[libc::NETLINK_ROUTE as u32])];
+
+/// Streams only: a datagram can be aimed at any socket's path by each send (unix(7)), and `connect`, which is asked about, is not needed.
+const UNIX: &[Test] = &[
+    is(0, &[libc::AF_UNIX as u32]),
+    masked(1, 0xf, &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32]),
+];
+const ONLY_UNIX: Action = Action::Only(&[UNIX]);
+const INTERNET_AND_UNIX: Action = Action::Only(&[INTERNET_SOCKETS, ROUTING, UNIX]);
 
 /// No new namespaces.
 const CLONE: Action = Action::Only(&[&[masked(0, CLONE_NEW, &[0])]]);
@@ -95,8 +104,8 @@ const DENIED: Action = Action::Fail(libc::EPERM);
 /// Programs that find a call missing use an older one.
 const MISSING: Action = Action::Fail(libc::ENOSYS);
 
-/// The list, unordered.
-fn actions(network: Network) -> Vec<(i64, Action)> {
+/// The list, unordered. `unix` is whether some unix sockets may be connected to.
+fn actions(network: Network, unix: bool) -> Vec<(i64, Action)> {
     let mut actions: Vec<(i64, Action)> = [
         // Mounts and namespaces: the walls themselves.
         libc::SYS_mount,
@@ -195,18 +204,23 @@ fn actions(network: Network) -> Vec<(i64, Action)> {
         (libc::SYS_socketpair, SOCKETPAIR),
         (
             libc::SYS_socket,
-            match network {
-                Network::Off => DENIED,
-                Network::All | Network::Only => INTERNET,
+            match (network, unix) {
+                (Network::Off, false) => DENIED,
+                (Network::Off, true) => ONLY_UNIX,
+                (Network::All | Network::Only, false) => INTERNET,
+                (Network::All | Network::Only, true) => INTERNET_AND_UNIX,
             },
         ),
     ]);
+    if unix {
+        actions.push((libc::SYS_connect, Action::Ask));
+    }
     actions
 }
 
 /// What carries connections runs no program, and has no part in any other process.
 fn gateway_actions() -> Vec<(i64, Action)> {
-    let mut actions = actions(Network::All);
+    let mut actions = actions(Network::All, false);
     let own =
         [libc::SYS_execve, libc::SYS_execveat, libc::SYS_kill, libc::SYS_tkill, libc::SYS_pidfd_send_signal];
     actions.extend(own.map(|number| (number, DENIED)));
@@ -229,7 +243,7 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// The filter for this machine's architecture, or `None` where there is none.
-pub fn filter(network: Network) -> Option<Vec<sock_filter>> {
-    Some(compile(ARCHITECTURE?, LAST_KNOWN, &actions(network)))
+/// The filter for this machine's architecture, or `None` where there is none. With `unix`, whoever loads it gets to answer for `connect`.
+pub fn filter(network: Network, unix: bool) -> Option<Vec<sock_filter>> {
+    Some(compile(ARCHITECTURE?, LAST_KNOWN, &actions(network, unix)))
 }

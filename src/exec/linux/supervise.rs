@@ -7,6 +7,7 @@ use super::super::{Ended, Observed};
 use super::attend::ended;
 use super::link::{Link, Notice, Request};
 use super::report::Failure;
+use super::sockets::Sockets;
 use super::terminal::{Keyboard, Outer};
 use super::watch::Watch;
 use crate::policy::LimitKind;
@@ -87,6 +88,8 @@ pub struct Sandbox {
     /// Private directories whose space is limited. Held open, they can be asked when the sandbox is gone.
     spaces: Vec<OwnedFd>,
     no_more_processes: bool,
+    /// What the command may connect to.
+    sockets: Option<Sockets>,
     /// Until when nothing is done to need less memory. A command that ends sooner is not held up by it.
     busy_until: Option<Instant>,
 }
@@ -120,6 +123,7 @@ impl Sandbox {
             ended: None,
             spaces: Vec::new(),
             no_more_processes: false,
+            sockets: None,
             busy_until: Instant::now().checked_add(BUSY),
         }
     }
@@ -131,6 +135,16 @@ impl Sandbox {
 
     pub fn pass_on(&mut self, pumps: Pumps) {
         self.pumps = pumps;
+    }
+
+    /// Connects the command to these sockets, and no other.
+    pub fn connects(&mut self, sockets: Sockets) {
+        self.sockets = Some(sockets);
+    }
+
+    fn answer(&mut self, questions: OwnedFd) -> Result<(), Errno> {
+        let Some(sockets) = self.sockets.take() else { return Ok(()) };
+        sockets.answer(questions).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
     }
 
     /// Stands between this terminal and the one that the command gets.
@@ -295,6 +309,7 @@ impl Sandbox {
                 Ok(Some(Notice::Terminal(control))) => self.connect(control)?,
                 Ok(Some(Notice::Stopped(signal))) => self.suspend(signal)?,
                 Ok(Some(Notice::Space(space))) => self.spaces.push(space),
+                Ok(Some(Notice::Questions(questions))) => self.answer(questions)?,
                 Ok(Some(Notice::NoMoreProcesses)) => self.no_more_processes = true,
                 Ok(Some(Notice::Ended(ended))) => self.command = Some(ended),
                 Ok(None) => break,

@@ -24,6 +24,7 @@ pub fn manifest() -> Manifest {
         network: Network::Off,
         hosts: Vec::new(),
         localhost: Vec::new(),
+        unix: Vec::new(),
         ipc: Ipc::Off,
         needs: Vec::new(),
         limits: Limits::default(),

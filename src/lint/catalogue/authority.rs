@@ -1,6 +1,7 @@
 //! Programs, sockets and ports by which a command acts with rights that are not its own.
 
 use super::{Place, place};
+use camino::Utf8Path;
 
 /// A program that does what it is told with rights from outside the walls.
 pub struct Lender {
@@ -161,6 +162,51 @@ pub const SOCKETS: &[Place] = &[
     place("/run/libvirt/libvirt-sock", "a hypervisor takes orders there"),
     place("/run/snapd.socket", "snapd takes orders there"),
 ];
+
+/// Parts of paths by which such sockets are known wherever they are, from the same manuals; of systemd-resolved(8), nscd(8) and avahi-daemon(8)
+/// those that look up names, which is a way out.
+const SOCKET_NAMES: &[(&str, &str)] = &[
+    ("docker.sock", ENGINES),
+    ("podman.sock", ENGINES),
+    ("containerd.sock", ENGINES),
+    ("crio.sock", ENGINES),
+    ("buildkitd.sock", ENGINES),
+    ("S.gpg-agent", "gpg-agent signs and decrypts there"),
+    ("S.gpg-agent.extra", "gpg-agent signs and decrypts there"),
+    ("S.gpg-agent.ssh", "gpg-agent signs there"),
+    ("S.keyboxd", "gpg keeps its keys there"),
+    ("ssh-agent.socket", "ssh-agent signs there"),
+    ("ssh-agent.sock", "ssh-agent signs there"),
+    ("system_bus_socket", "the system's services take orders there"),
+    ("libvirt-sock", "a hypervisor takes orders there"),
+    ("snapd.socket", "snapd takes orders there"),
+    ("mDNSResponder", "names are looked up there, which is a way out"),
+    ("io.systemd.Resolve", "names are looked up there, which is a way out"),
+];
+const SOCKET_PLACES: &[(&str, &str)] = &[
+    ("/tmp/.X11-unix/", "every window of the session can be read and typed into there"),
+    ("/private/tmp/com.apple.launchd.", "an agent of the session signs or takes orders there"),
+    ("/tmp/ssh-", "ssh-agent signs there"),
+    ("/tmp/dbus-", "every program of the session takes orders there"),
+    ("/run/systemd/", "systemd and its services take orders there"),
+    ("/run/nscd/", "names are looked up there, which is a way out"),
+    ("/run/avahi-daemon/", "names are looked up there, which is a way out"),
+];
+
+/// What takes orders at a socket of such a name or in such a place, wherever exactly.
+pub fn usual_name(path: &Utf8Path) -> Option<&'static str> {
+    let name = path.file_name()?;
+    let named = SOCKET_NAMES.iter().find(|(known, _)| *known == name);
+    let text = path.as_str();
+    let text = text.strip_prefix("/var").filter(|rest| rest.starts_with("/run/")).unwrap_or(text);
+    let placed = || SOCKET_PLACES.iter().find(|(place, _)| text.starts_with(place));
+    let wayland = || name.starts_with("wayland-").then_some("the session's windows are drawn there");
+    let session = || {
+        let of_user = text.strip_prefix("/run/user/")?.split_once('/')?.1;
+        (of_user == "bus").then_some("every program of the session takes orders there")
+    };
+    named.or_else(placed).map(|(_, what)| *what).or_else(wayland).or_else(session)
+}
 
 /// Ports at which a service does what it is told, mostly by anybody who can reach it, from the manual of each service.
 pub const PORTS: &[(u16, &str)] = &[

@@ -5,6 +5,7 @@
 pub mod authority;
 pub mod credentials;
 pub mod hosts;
+pub mod lookalikes;
 pub mod persistence;
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -1,10 +1,11 @@
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::host::{Kind, resolve};
 use crate::lint::Context;
-use crate::lint::catalogue::authority::SOCKETS;
+use crate::lint::catalogue::authority::{SOCKETS, usual_name};
 use crate::lint::edits::{add_after, spelled};
 use crate::lint::places::{Roots, home};
-use crate::plan::Operation;
+use crate::plan::{Operation, OriginKind};
+use camino::Utf8Path;
 
 rule! {
     /// A socket of another program's authority that a command can reach or replace.
@@ -12,7 +13,8 @@ rule! {
     /// ## What it does
     ///
     /// Reports the sockets of container engines, of agents for keys, of the session's and the system's bus and their
-    /// like that stand where a command may write, or that a `seatbelt` rule lets it connect to.
+    /// like that stand where a command may write, or that a `seatbelt` rule lets it connect to. Where a `unix` line names one,
+    /// also by a name that is usual for such a socket somewhere else, it is an error.
     ///
     /// ## Why it is bad
     ///
@@ -51,7 +53,8 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Narrow the root so that the socket is not in it, or deny the socket.
+    /// Narrow the root so that the socket is not in it, or deny the socket. Of a `unix` line: leave it out, or have something
+    /// between that passes on only what the command needs.
     name: "authority-socket",
     severity: Warning,
     confidence: Certain,
@@ -61,6 +64,33 @@ rule! {
 }
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    stated(context, findings);
+    replaceable(context, findings);
+}
+
+/// Those that `unix` lines name.
+fn stated(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let (home, uid) = home(context);
+    for (bound, line) in context.binding.sockets.iter().zip(&context.policy.unix) {
+        let canonical = |path: &Utf8Path| resolve::resolve(context.host, path).ok().map(|it| it.canonical);
+        let asked = &bound.asked.path;
+        let path = bound.canonical().unwrap_or(asked);
+        let known = SOCKETS.iter().find(|socket| {
+            let place = socket.on(&home, uid);
+            place == *asked || place == path || canonical(&place).is_some_and(|place| place == path)
+        });
+        let named = || usual_name(asked).or_else(|| usual_name(path));
+        let Some(what) = known.map(|socket| socket.what).or_else(named) else { continue };
+        let mut finding = INFO
+            .finding(format!("the socket `{path}` can be connected to"))
+            .at(line.span, what)
+            .help("leave it out: behind it, what the command says is done with somebody else's rights");
+        finding.severity = Severity::Error;
+        findings.push(finding);
+    }
+}
+
+fn replaceable(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let roots = Roots::of(context);
     let decider = context.plan.decider();
     let (home, uid) = home(context);
@@ -72,6 +102,9 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let path = found.canonical;
         let decide = |operation| decider.decide(operation, &path);
         let connect = decide(Operation::Connect);
+        if connect.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Socket) {
+            continue;
+        }
         let is_open =
             connect.allowed || decide(Operation::Remove).allowed || decide(Operation::Create).allowed;
         if !is_open || found.entry.is_none_or(|entry| entry.kind != Kind::Socket) {

@@ -1,6 +1,8 @@
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::lint::Context;
-use crate::policy::DenialKind;
+use crate::lint::catalogue::lookalikes;
+use crate::policy::{DenialKind, Network, Policy};
+use crate::resolve::idn;
 use crate::source::Span;
 use unicode_script::{Script, UnicodeScript};
 
@@ -10,12 +12,14 @@ rule! {
     /// ## What it does
     ///
     /// Reports a word in a path, a pattern, a tool or a variable that mixes Latin letters with Cyrillic, Greek,
-    /// Armenian or Cherokee ones.
+    /// Armenian or Cherokee ones. Of hosts, also where they are written `xn--…`, it warns of names that mix alphabets, and of such
+    /// as are read as one of the hosts that everybody knows.
     ///
     /// ## Why it is bad
     ///
     /// A reviewer reads another name than the program does: `deny "$workspace/.еnv"` with a Cyrillic letter denies
-    /// nothing that is there, and `root "~/dосs"` is not the directory that everybody knows.
+    /// nothing that is there, and `root "~/dосs"` is not the directory that everybody knows. Who owns `аpple.com` with a
+    /// Cyrillic letter is not who owns `apple.com`.
     ///
     /// ## Example
     ///
@@ -73,15 +77,49 @@ fn mixed(text: &str) -> Option<(char, Script)> {
 
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let policy = context.policy;
-    let mut look = |text: &str, span: Span| {
-        if let Some((letter, script)) = mixed(text) {
-            findings.push(
-                INFO.finding(format!("`{text}` mixes alphabets"))
-                    .at(span, format!("`{letter}` is {}: U+{:04X}", script.full_name(), u32::from(letter)))
-                    .help("write it with the letters of one alphabet; as it stands, a reader and a program see different names"),
-            );
+    paths(policy, &mut |text, span| look(text, span, findings));
+    hosts(context, findings);
+}
+
+fn look(text: &str, span: Span, findings: &mut Vec<Finding>) {
+    if let Some((letter, script)) = mixed(text) {
+        findings.push(
+            INFO.finding(format!("`{text}` mixes alphabets"))
+                .at(span, format!("`{letter}` is {}: U+{:04X}", script.full_name(), u32::from(letter)))
+                .help("write it with the letters of one alphabet; as it stands, a reader and a program see different names"),
+        );
+    }
+}
+
+/// Names that the network knows by another form than people do.
+fn hosts(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let Network::Only(rules) = context.policy.network() else { return };
+    for rule in rules.iter().filter(|rule| rule.allow) {
+        let host = &rule.pattern.host;
+        let read = idn::to_reader(host);
+        if read.is_ascii() {
+            continue;
         }
-    };
+        let (message, label) = if let Some(known) = lookalikes::known(&read) {
+            (format!("`{host}` is read as `{known}`"), format!("this is `{read}`, another name"))
+        } else if let Some((one, other)) = read.split('.').find_map(lookalikes::scripts) {
+            (
+                format!("`{host}` mixes alphabets"),
+                format!("`{read}` has {} and {} letters", one.full_name(), other.full_name()),
+            )
+        } else {
+            continue;
+        };
+        let mut finding = INFO.finding(message).at(rule.span, label).help(format!(
+            "the network knows it as `{host}`: where that is meant, allow this with the reason"
+        ));
+        finding.severity = Severity::Warning;
+        findings.push(finding);
+    }
+}
+
+/// Every path, pattern, tool and variable.
+fn paths(policy: &Policy, look: &mut dyn FnMut(&str, Span)) {
     for root in &policy.roots {
         look(root.path.path.as_str(), root.span);
     }

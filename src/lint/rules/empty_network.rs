@@ -7,7 +7,7 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports `network only` without a single `allow` or `localhost`, in the profile and in the fragments it uses.
+    /// Reports `network only` without a single `allow`, `localhost` or `unix`, in the profile and in the fragments it uses.
     ///
     /// ## Why it is bad
     ///
@@ -58,7 +58,7 @@ rule! {
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Some(network) = &context.policy.network else { return };
     let Network::Only(rules) = &network.value else { return };
-    if rules.iter().any(|rule| rule.allow) {
+    if rules.iter().any(|rule| rule.allow) || !context.policy.unix.is_empty() {
         return;
     }
     let mut finding = INFO

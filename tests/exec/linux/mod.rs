@@ -9,6 +9,7 @@ mod raw;
 mod record;
 mod refusals;
 mod soak;
+mod sockets;
 mod surroundings;
 mod terminal;
 pub mod world;
@@ -20,22 +21,24 @@ use std::os::unix::net::UnixListener;
 pub use network::SHUT_ALL_THE_SAME;
 pub use programs::ASKED;
 
-pub const FAMILIES: [&[Probe]; 7] = [
+pub const FAMILIES: [&[Probe]; 8] = [
     denied::PROBES,
     writes::PROBES,
     programs::PROBES,
     processes::PROBES,
     network::PROBES,
+    sockets::PROBES,
     ipc::PROBES,
     surroundings::PROBES,
 ];
 
-pub const SCENARIOS: [&[Scenario]; 8] = [
+pub const SCENARIOS: [&[Scenario]; 9] = [
     ipc::SCENARIOS,
     network::SCENARIOS,
     record::SCENARIOS,
     refusals::SCENARIOS,
     soak::SCENARIOS,
+    sockets::SCENARIOS,
     surroundings::SCENARIOS,
     terminal::SCENARIOS,
     terminal::JOBS,

@@ -205,6 +205,7 @@ fn manifest(place: &Place) -> Manifest {
         network: Network::Off,
         hosts: Vec::new(),
         localhost: Vec::new(),
+        unix: Vec::new(),
         ipc: Ipc::Off,
         needs: Vec::new(),
         seatbelt_rules: Vec::new(),

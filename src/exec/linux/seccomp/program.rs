@@ -16,6 +16,7 @@ const ARCHITECTURE: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+const ASK: u32 = libc::SECCOMP_RET_USER_NOTIF;
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 
 fn fail(errno: i32) -> u32 {
@@ -81,6 +82,7 @@ fn search(ranges: &[(u32, Option<Action>)]) -> Vec<sock_filter> {
 fn perform(action: Action) -> Vec<sock_filter> {
     match action {
         Action::Fail(errno) => vec![op(RETURN, fail(errno))],
+        Action::Ask => vec![op(RETURN, ASK)],
         Action::Only(alternatives) => {
             let mut block: Vec<sock_filter> =
                 alternatives.iter().flat_map(|tests| alternative(tests)).collect();
@@ -159,6 +161,7 @@ mod tests {
         match actions.iter().find(|(of, _)| *of == i64::from(number)) {
             None => ALLOW,
             Some((_, Action::Fail(errno))) => fail(*errno),
+            Some((_, Action::Ask)) => ASK,
             Some((_, Action::Only(any))) if any.iter().any(|tests| tests.iter().all(holds)) => ALLOW,
             Some(_) => fail(libc::EPERM),
         }
@@ -166,8 +169,8 @@ mod tests {
 
     #[test]
     fn every_number_gets_its_action() {
-        for network in [Network::Off, Network::All] {
-            let actions = actions(network);
+        for (network, unix) in [Network::Off, Network::All].into_iter().zip([false, true]) {
+            let actions = actions(network, unix);
             let program = compile(7, 469, &actions);
             for number in (0..600).chain([0x4000_0000, 0x4000_0027, u32::MAX]) {
                 for word in [0, 1, 2, 3, 6, 8, 10, 16, 17, 0x5412, 0x541c, 0x80000, 0x1000_0000] {
@@ -184,7 +187,8 @@ mod tests {
 
     #[test]
     fn no_number_is_listed_twice() {
-        let mut numbers: Vec<i64> = actions(Network::All).into_iter().map(|(number, _)| number).collect();
+        let mut numbers: Vec<i64> =
+            actions(Network::All, true).into_iter().map(|(number, _)| number).collect();
         numbers.sort_unstable();
         let all = numbers.len();
         numbers.dedup();
@@ -193,8 +197,8 @@ mod tests {
 
     #[test]
     fn sockets_are_of_the_internet_or_not_at_all() {
-        let open = compile(7, 469, &actions(Network::All));
-        let shut = compile(7, 469, &actions(Network::Off));
+        let open = compile(7, 469, &actions(Network::All, false));
+        let shut = compile(7, 469, &actions(Network::Off, false));
         let socket = |program: &[sock_filter], domain: i32, kind: i32, protocol: i32| {
             run(program, 7, libc::SYS_socket as u32, [domain as u32, kind as u32, protocol as u32, 0, 0, 0])
                 == ALLOW
@@ -206,9 +210,21 @@ mod tests {
         assert!(!socket(&open, libc::AF_INET, libc::SOCK_RAW, 0));
         assert!(!socket(&open, libc::AF_UNIX, libc::SOCK_STREAM, 0));
         assert!(!socket(&shut, libc::AF_INET, libc::SOCK_STREAM, 0));
+        for network in [Network::Off, Network::Only] {
+            let unix = compile(7, 469, &actions(network, true));
+            assert!(socket(&unix, libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0));
+            assert!(socket(&unix, libc::AF_UNIX, libc::SOCK_SEQPACKET, 0));
+            for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, 0, 4] {
+                assert!(!socket(&unix, libc::AF_UNIX, kind, 0));
+            }
+            assert_eq!(socket(&unix, libc::AF_INET, libc::SOCK_STREAM, 0), network == Network::Only);
+            assert!(!socket(&unix, libc::AF_VSOCK, libc::SOCK_STREAM, 0));
+            assert_eq!(run(&unix, 7, libc::SYS_connect as u32, [3, 0, 0, 0, 0, 0]), ASK);
+        }
     }
 
-    const CHOICES: [Action; 5] = [
+    const CHOICES: [Action; 6] = [
+        Action::Ask,
         Action::Fail(1),
         Action::Fail(38),
         Action::Only(&[&[is(0, &[1, 2, 3])]]),
@@ -222,7 +238,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_list_is_compiled_as_it_reads(
-            list in proptest::collection::btree_map(0i64..60, 0usize..5, 0..40),
+            list in proptest::collection::btree_map(0i64..60, 0usize..6, 0..40),
             number in 0u32..70,
             arguments in proptest::array::uniform6(0u32..20),
         ) {

@@ -1,0 +1,211 @@
+//! Unix sockets of the host, one of which is stated.
+
+use super::raw::call;
+use super::world::rule;
+use crate::network::listen_in;
+use crate::raw::no;
+use crate::suite::{Probe, Scenario, denied, show};
+use crate::world::World;
+use palisade::manifest::{Network, UnixSocket};
+use palisade::plan::{OriginKind, Scope};
+use rustix::fd::AsRawFd;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::fs;
+use std::io;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+pub const PROBES: &[Probe] = &[
+    denied("n12 connect to a unix socket beside one outside", |place| {
+        UnixStream::connect(place.outside("other")).map(drop)
+    }),
+    denied("n13 connect to a unix socket outside by a relative path", |place| {
+        // From where the command starts.
+        UnixStream::connect("../outside/socket").map(drop)?;
+        if place.rw("f.txt").exists() { Ok(()) } else { Err(no("another directory")) }
+    }),
+    denied("n14 send a datagram to a unix socket", |place| {
+        UnixDatagram::unbound()?.send_to(b"x", place.rw("datagrams")).map(drop)
+    }),
+    denied("n15 change the address while it is looked at", |place| {
+        let (good, bad) = (place.outside("socket"), place.rw("socket"));
+        let address = address_of(good.as_str());
+        let put = |path: &str| {
+            let bytes = path.bytes().chain(std::iter::repeat(0));
+            address.iter().skip(2).zip(bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
+        };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    put(good.as_str());
+                    put(bad.as_str());
+                }
+            });
+            let reached = attempts().any(|()| reaches(&address, "/rw/socket"));
+            done.store(true, Ordering::Relaxed);
+            if reached { Ok(()) } else { Err(no("never another one")) }
+        })
+    }),
+    denied("n16 change the socket while it is looked at", |place| {
+        // A descriptor that is of the internet at one moment and a unix socket at the next.
+        let address = address_of(place.rw("socket").as_str());
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let Ok(internet) = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
+            .or_else(|_| socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None))
+        else {
+            return Err(no("no socket"));
+        };
+        let done = AtomicBool::new(false);
+        let mut unix: Vec<UnixStream> = Vec::new();
+        for _ in 0..60 {
+            unix.push(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?.into());
+        }
+        let mut both = rustix::io::dup(&internet)?;
+        let number = both.as_raw_fd() as usize;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for socket in unix.iter().cycle() {
+                    let _ = rustix::io::dup2(&internet, &mut both);
+                    let _ = rustix::io::dup2(socket, &mut both);
+                    if done.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            for () in attempts() {
+                if reached(&unix) {
+                    break;
+                }
+                let _ = call(libc::SYS_connect, [number, address.as_ptr() as usize, address.len(), 0, 0, 0]);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        if reached(&unix) { Ok(()) } else { Err(no("never another one")) }
+    }),
+];
+
+/// As many as there is time for.
+fn attempts() -> impl Iterator<Item = ()> {
+    let start = std::time::Instant::now();
+    std::iter::from_fn(move || (start.elapsed() < std::time::Duration::from_secs(1)).then_some(()))
+}
+
+fn reached(sockets: &[UnixStream]) -> bool {
+    sockets.iter().filter_map(|socket| socket.peer_addr().ok()).any(|peer| peer.as_pathname().is_some())
+}
+
+/// `struct sockaddr_un`, whose first two bytes are the family.
+fn address_of(path: &str) -> Vec<AtomicU8> {
+    let family = (libc::AF_UNIX as u16).to_ne_bytes();
+    let bytes = family.into_iter().chain(path.bytes()).chain(std::iter::repeat(0));
+    bytes.take(110).map(AtomicU8::new).collect()
+}
+
+/// Whether a connection to an address leads to a socket that the host has bound at such a path.
+fn reaches(address: &[AtomicU8], end: &str) -> bool {
+    let attempt = || -> io::Result<bool> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        let pointer = address.as_ptr() as usize;
+        call(libc::SYS_connect, [socket.as_raw_fd() as usize, pointer, address.len(), 0, 0, 0])?;
+        let peer = UnixStream::from(socket).peer_addr()?;
+        Ok(peer.as_pathname().is_some_and(|path| path.to_string_lossy().ends_with(end)))
+    };
+    attempt().unwrap_or(false)
+}
+
+fn state(world: &mut World, path: &camino::Utf8Path) {
+    world.manifest.unix.push(UnixSocket { path: path.to_path_buf(), from: "suite".into() });
+    world.rule(rule(true, "read metadata connect", Scope::Literal, path.as_str(), OriginKind::Socket));
+}
+
+fn expect(world: &World, probes: &[(&str, i32)]) {
+    for (probe, code) in probes {
+        let output = world.walled(probe);
+        assert_eq!(output.status.code(), Some(*code), "{probe}: {}", show(&output));
+    }
+}
+
+const LISTED: [(&str, i32); 2] = [
+    ("n04 connect to a unix socket outside", 0),
+    ("n13 connect to a unix socket outside by a relative path", 0),
+];
+const SHUT: [(&str, i32); 8] = [
+    ("n03 connect to a unix socket in a root", 1),
+    ("n05 connect to an abstract socket of the host", 1),
+    ("n06 open a socket of another family", 1),
+    ("n10 aim a pair of unix sockets at a path", 1),
+    ("n12 connect to a unix socket beside one outside", 1),
+    ("n14 send a datagram to a unix socket", 1),
+    ("n15 change the address while it is looked at", 1),
+    ("n16 change the socket while it is looked at", 1),
+];
+
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "one unix socket of the host is open where it is stated, and no other",
+        run: |world| {
+            listen_in(&world.place, world.uid());
+            let socket = world.place.outside("socket");
+            state(world, &socket);
+            expect(world, &LISTED);
+            expect(world, &SHUT);
+            expect(
+                world,
+                &[
+                    ("n01 connect to the host by TCP", 1),
+                    ("n07 make a pair of unix sockets", 0),
+                    ("n08 listen", 1),
+                ],
+            );
+            // Its server starts anew.
+            fs::remove_file(&socket).unwrap();
+            std::mem::forget(UnixListener::bind(&socket).unwrap());
+            std::os::unix::fs::chown(&socket, Some(world.uid()), None).unwrap();
+            expect(world, &LISTED[..1]);
+            // With hosts and ports beside it, which are connected to in the command's stead as well.
+            let port = fs::read_to_string(world.place.rw("port")).unwrap();
+            world.manifest.network = Network::Only;
+            world.manifest.localhost = vec![port.parse().unwrap()];
+            expect(world, &LISTED);
+            // The routing socket is part of a network.
+            expect(
+                world,
+                &SHUT.into_iter().filter(|(probe, _)| !probe.starts_with("n06")).collect::<Vec<_>>(),
+            );
+            expect(world, &[("n11 be answered by the host on its loopback", 0)]);
+            world.manifest.unix.clear();
+            expect(
+                world,
+                &[("n04 connect to a unix socket outside", 1), ("n09 open a unix socket at all", 1)],
+            );
+        },
+    },
+    Scenario {
+        name: "a unix socket that the rules do not open is not connected to",
+        run: |world| {
+            listen_in(&world.place, world.uid());
+            let path = world.place.outside("socket");
+            world.manifest.unix.push(UnixSocket { path: path.clone(), from: "suite".into() });
+            world.rule(rule(false, "connect", Scope::Literal, &path, OriginKind::Denial));
+            expect(world, &[("n04 connect to a unix socket outside", 1)]);
+        },
+    },
+    Scenario {
+        name: "something else in the place of a stated unix socket is refused, and a missing one waited for",
+        run: |world| {
+            listen_in(&world.place, world.uid());
+            let path = world.place.outside("late");
+            state(world, &path);
+            assert_eq!(world.shell("exit 3").status.code(), Some(3));
+            std::os::unix::fs::symlink("socket", &path).unwrap();
+            let refused = world.shell("exit 3");
+            assert_eq!(refused.status.code(), Some(125), "{}", show(&refused));
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, "").unwrap();
+            let refused = world.shell("exit 3");
+            assert_eq!(refused.status.code(), Some(125), "{}", show(&refused));
+        },
+    },
+];
