@@ -88,14 +88,15 @@ impl RequestArgs {
                 (Box::new(host), None)
             }
         };
-        let usual = recorded_workspace.map_or_else(here, Ok)?;
+        let usual = recorded_workspace.map_or_else(here, Ok);
         let workspace = match &self.workspace {
             Some(stated) if stated.is_absolute() => stated.clone(),
             // On this machine, whichever is looked at.
             Some(stated) => here()?.join(stated),
-            None => usual.clone(),
+            None => usual.clone()?,
         };
-        let elsewhere = (workspace != usual).then(|| workspace.clone());
+        // Where there is no current directory, every workspace is another.
+        let elsewhere = (usual.as_ref() != Ok(&workspace)).then(|| workspace.clone());
         let target = self.target.unwrap_or_else(|| host.system());
         let mut set = BTreeMap::new();
         for (name, value) in &self.set {

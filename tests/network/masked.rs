@@ -159,7 +159,7 @@ pub const SCENARIOS: &[Scenario] = &[
         run: |world| {
             compiled(
                 world,
-                "mask TOKEN for \"good.com\"; set PIP_CERT \"/mine\"; pass CURL_CA_BUNDLE; pass SSL_CERT_DIR",
+                "mask TOKEN for \"good.com\"; pass CURL_CA_BUNDLE; pass SSL_CERT_DIR\n  set PIP_CERT \"/mine\" # palisade: allow(proxy-variable) what is set stands\n ",
             );
             let (bundle, system) = ("/.palisade/trust.pem", "/etc/ssl/certs/ca-certificates.crt");
             // One of the machine, one that the caller names, and the one of the run.

@@ -169,9 +169,8 @@ fn carrier(manifest: &Manifest, connections: Connections) -> Result<Option<Carri
     if manifest.network != Network::Only {
         return Ok(None);
     }
-    // Its log is told of where the listeners are, on Linux.
-    let Connections { rules, inspection, .. } = connections;
-    let orders = Orders { rules, log: None, run: std::process::id().to_string(), inspector: None };
+    let Connections { rules, log, inspection } = connections;
+    let orders = Orders { rules, log, run: std::process::id().to_string(), inspector: None };
     let failed = || Refusal::system("cannot start what carries connections");
     let proxy = Proxy::open().map_err(failed())?;
     let doors = proxy.doors().map_err(failed())?;

@@ -10,8 +10,9 @@ rule! {
     ///
     /// Reports, beside `network only`, variables under `env` by which programs choose a proxy: `HTTPS_PROXY`,
     /// `ALL_PROXY`, `NO_PROXY`, `npm_config_proxy` and their like, set or passed. Where connections to some host are read,
-    /// those too by which programs find the authorities that they trust: `SSL_CERT_FILE`, `NODE_EXTRA_CA_CERTS` and their
-    /// like.
+    /// those too by which programs find the authorities that they trust, where they are set: `SSL_CERT_FILE`,
+    /// `NODE_EXTRA_CA_CERTS` and their like. Passed, these name a further authority beside that of the run; but for a few
+    /// (`WGETRC`, `GIT_SSL_CAPATH`, `npm_config_ca`) that Palisade passes as they are.
     ///
     /// ## Why it is bad
     ///
@@ -50,6 +51,19 @@ rule! {
     ///     working-directory "$workspace/src"
     ///     network all
     ///     env { set HTTPS_PROXY "http://proxy.example.com:3128" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
+    /// Looks alike and is fine: a company's authority, which is trusted beside that of the run.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     working-directory "$workspace/src"
+    ///     network only { inspect "static.crates.io" }
+    ///     env { pass NODE_EXTRA_CA_CERTS }
     ///     limits { time 10m }
     /// }
     /// ```
@@ -108,6 +122,9 @@ const TRUST: [&str; 18] = [
     "wgetrc",
 ];
 
+/// Those of them that `exec` does not change where they are passed.
+const KEPT: [&str; 3] = ["git_ssl_capath", "npm_config_ca", "wgetrc"];
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let Network::Only(rules) = context.policy.network() else { return };
     let read = rules.iter().any(|rule| rule.requests.is_some()) || !context.policy.masks.is_empty();
@@ -115,7 +132,10 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let name = entry.name.to_ascii_lowercase();
         let (what, label) = if VARIABLES.contains(&name.as_str()) {
             ("find the way out", "in place of the one that is there")
-        } else if read && TRUST.contains(&name.as_str()) {
+        } else if read
+            && TRUST.contains(&name.as_str())
+            && (entry.value.is_some() || KEPT.contains(&name.as_str()))
+        {
             ("find whom to trust", "in place of the authority by which connections are read")
         } else {
             continue;
