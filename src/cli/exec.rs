@@ -35,11 +35,11 @@ pub struct CommandArgs {
     #[arg(long, value_name = "FILE")]
     pub network_log: Option<Utf8PathBuf>,
     /// Take the value of a masked variable from a file
-    #[arg(long, value_name = "NAME=PATH", value_parser = named)]
-    secret_file: Vec<(String, String)>,
+    #[arg(long, value_name = "NAME=PATH")]
+    secret_file: Vec<String>,
     /// Take the value of a masked variable from what a line of the shell writes, run outside the walls
-    #[arg(long, value_name = "NAME=COMMAND", value_parser = named)]
-    secret_command: Vec<(String, String)>,
+    #[arg(long, value_name = "NAME=COMMAND")]
+    secret_command: Vec<String>,
     /// The program and its arguments
     #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
@@ -56,18 +56,25 @@ impl CommandArgs {
 
 impl CommandArgs {
     /// Where the values of masked variables are taken from.
-    pub fn secrets(&self) -> Vec<Given> {
-        let files = self.secret_file.iter().map(|(name, path)| (name, Source::File(path.into())));
-        let commands = self.secret_command.iter().map(|(name, line)| (name, Source::Command(line.clone())));
-        files.chain(commands).map(|(name, source)| Given { name: name.clone(), source }).collect()
+    ///
+    /// # Errors
+    /// Which option is wrong. What was written there is not said: it may be the value itself, put there by mistake.
+    pub fn secrets(&self) -> Result<Vec<Given>, &'static str> {
+        let file =
+            |(name, path): (&str, &str)| Given { name: name.to_owned(), source: Source::File(path.into()) };
+        let command = |(name, line): (&str, &str)| Given {
+            name: name.to_owned(),
+            source: Source::Command(line.to_owned()),
+        };
+        let files = self.secret_file.iter().map(|text| named(text).map(file).ok_or("--secret-file"));
+        let commands =
+            self.secret_command.iter().map(|text| named(text).map(command).ok_or("--secret-command"));
+        files.chain(commands).collect()
     }
 }
 
-fn named(text: &str) -> Result<(String, String), &'static str> {
-    match text.split_once('=') {
-        Some((name, source)) if !name.is_empty() && !source.is_empty() => Ok((name.into(), source.into())),
-        _ => Err("not a name, `=` and where its value is"),
-    }
+fn named(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, source)| !name.is_empty() && !source.is_empty())
 }
 
 pub fn run(args: &Args) -> Exit {
@@ -129,7 +136,14 @@ pub fn start(artifact: &Artifact<'_>, args: &CommandArgs, report: Report) -> Exi
         Err(exit) => return exit,
     };
     let log = report.take_log();
-    match exec::run(artifact.manifest, artifact.seatbelt, &args.command(), log, &args.secrets()) {
+    let secrets = match args.secrets() {
+        Ok(secrets) => secrets,
+        Err(option) => {
+            let message = format!("`{option}` is not given a name, `=` and where its value is");
+            return report.refused(&message, Some("write `NAME=` before it; nothing was run"));
+        }
+    };
+    match exec::run(artifact.manifest, artifact.seatbelt, &args.command(), log, &secrets) {
         Ok(outcome) => {
             let code = u8::try_from(outcome.code).unwrap_or(125);
             for note in &outcome.notes {

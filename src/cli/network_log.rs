@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 
 /// Where it is: canonical but for its last component.
 ///
@@ -25,11 +26,15 @@ pub fn open(place: &Utf8Path) -> io::Result<File> {
     // What is no file must not keep this waiting.
     let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = File::from(openat(CWD, place.as_str(), flags, Mode::RUSR | Mode::WUSR)?);
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("something else than a file stands there"))
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("something else than a file stands there"));
     }
+    if found.nlink() > 1 {
+        // By the other the command might write to it, wherever that is.
+        return Err(io::Error::other("it has another name: a hard link"));
+    }
+    Ok(file)
 }
 
 /// Why a log for this manifest would say nothing.

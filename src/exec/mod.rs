@@ -33,7 +33,7 @@ pub use outcome::{Cause, Ended, Note, Observed, Outcome, Violation};
 pub use refusal::Refusal;
 
 use crate::manifest::{self, Manifest};
-use crate::plan::Rule;
+use crate::plan::{Decider, Rule, Spelling};
 use crate::policy::{NetworkRule, System};
 use camino::{Utf8Component, Utf8Path};
 use std::fs::File;
@@ -68,6 +68,9 @@ pub fn run(
     };
     streams::check()?;
     drift::check(manifest)?;
+    if !secrets.is_empty() {
+        secrets::keep_apart(secrets, &Decider::new(&rules, spelling()))?;
+    }
     let (inspection, shown) = inspection::of(manifest, &hosts, secrets)?.unzip();
     if inspection.is_some() {
         secrets::wipe_stack();
@@ -78,6 +81,11 @@ pub fn run(
     let mut outcome = system::run(manifest, seatbelt, command, &rules, connections, placeholders)?;
     outcome.notes.extend(warnings);
     Ok(outcome)
+}
+
+/// How this system compares paths, where a wrong answer would give something away.
+fn spelling() -> Spelling {
+    if cfg!(target_os = "macos") { Spelling::Folded } else { Spelling::Exact }
 }
 
 /// What is to be carried of the command's connections, where only some hosts may be reached.

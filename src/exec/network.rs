@@ -96,17 +96,15 @@ pub fn notes(summary: &Summary) -> Vec<Note> {
         notes.push(Note { message, help: Some(help) });
     }
     notes.extend(summary.refused.iter().take(SAID).map(note));
-    let hosts = summary.refused.len().saturating_sub(SAID);
-    if hosts > 0 {
-        let were = if hosts == 1 { "host was" } else { "hosts were" };
-        let (more, help) = match summary.more {
-            0 => (String::new(), "`--report FILE` and `--network-log FILE` have all of them"),
-            more => {
-                let requests = if more == 1 { "request" } else { "requests" };
-                (format!(", and {more} {requests} for others"), "only `--network-log FILE` has all of them")
-            }
+    let unsaid: u64 = summary.refused.iter().skip(SAID).map(|refused| refused.times).sum();
+    let requests = unsaid.saturating_add(summary.more);
+    if requests > 0 {
+        let were = if requests == 1 { "request was" } else { "requests were" };
+        let help = match summary.more {
+            0 => "`--report FILE` and `--network-log FILE` have all of them",
+            _ => "only `--network-log FILE` has all of them",
         };
-        let message = format!("{hosts} more {were} refused{more}");
+        let message = format!("{requests} more {were} refused");
         notes.push(Note { message, help: Some(help.to_owned()) });
     }
     if summary.lost > 0 {
@@ -210,11 +208,11 @@ mod tests {
             notes[0].help.as_deref(),
             Some("`allow \"0.example.com\"` in `network only` would admit it")
         );
-        assert_eq!(notes[5].message, "2 more hosts were refused");
+        assert_eq!(notes[5].message, "4 more requests were refused");
         summary.more = 900;
         summary.lost = 3;
         let notes = super::notes(&summary);
-        assert_eq!(notes[5].message, "2 more hosts were refused, and 900 requests for others");
+        assert_eq!(notes[5].message, "904 more requests were refused");
         assert_eq!(notes[5].help.as_deref(), Some("only `--network-log FILE` has all of them"));
         assert_eq!(notes[6].message, "the log of connections lacks 3 lines: could not be written");
     }

@@ -94,6 +94,8 @@ pub enum Reason {
     SecretMisdirected,
     /// The server coded its answer, though it was asked not to.
     Encoded,
+    /// A host whose connections are read answered with what is no HTTP/1.
+    BadAnswer,
     /// As many are open as may be.
     TooMany,
     /// Nothing came for too long.
@@ -122,6 +124,7 @@ impl Reason {
             Self::RequestNotAllowed => "request-not-allowed",
             Self::SecretMisdirected => "secret-misdirected",
             Self::Encoded => "encoded-answer",
+            Self::BadAnswer => "bad-answer",
             Self::TooMany => "too-many-connections",
             Self::TooSlow => "too-slow",
         }

@@ -70,6 +70,7 @@ fn reply_to(reason: Reason) -> Reply {
         | Reason::TlsFailed
         | Reason::AuthorityRefused
         | Reason::Encoded
+        | Reason::BadAnswer
         | Reason::TooMany
         | Reason::TooSlow => Reply::Failure,
     }

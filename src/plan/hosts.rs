@@ -31,12 +31,27 @@ pub fn decide<'a>(network: &'a Network, host: &str) -> HostDecision<'a> {
 
 /// The same for a host that was read already, among the rules of `network only`.
 pub fn admit<'a>(rules: &'a [NetworkRule], target: &Target) -> HostDecision<'a> {
-    let matching =
-        |allow: bool| rules.iter().find(|rule| rule.allow == allow && matches(&rule.pattern, target));
+    let read = is_read_somewhere(rules, target);
+    let speaks =
+        |rule: &NetworkRule| matches(&rule.pattern, target) && (!rule.allow || !read || is_one(rule));
+    let matching = |allow: bool| rules.iter().find(|rule| rule.allow == allow && speaks(rule));
     match (matching(false), matching(true)) {
         (Some(denial), _) => HostDecision { allowed: false, rule: Some(denial) },
         (None, allowance) => HostDecision { allowed: allowance.is_some(), rule: allowance },
     }
+}
+
+/// Whether connections to the target's host are read at some port. At another one it is opened only by a line that says just that: what is
+/// said of many hosts or of every port must not lead around what may be asked of this one.
+fn is_read_somewhere(rules: &[NetworkRule], target: &Target) -> bool {
+    rules.iter().any(|rule| {
+        rule.requests.is_some() && matches(&HostPattern { port: None, ..rule.pattern.clone() }, target)
+    })
+}
+
+/// Whether a rule names one host at one port.
+fn is_one(rule: &NetworkRule) -> bool {
+    !rule.pattern.below && rule.pattern.port.is_some()
 }
 
 /// The rule that denies a target. It holds for an address also where a name leads to it, which no allowance of an address does.
@@ -190,6 +205,8 @@ mod tests {
             rule(true, false, "api.example.com", Some(443)),
             only("api.example.com", &["GET"]),
             only("api.example.com", &["HEAD"]),
+            rule(true, false, "api.example.com", None),
+            rule(true, false, "api.example.com", Some(80)),
             only("shut.example.com", &[]),
             rule(false, false, "shut.example.com", None),
         ];
@@ -198,7 +215,8 @@ mod tests {
         };
         assert!(ask("api.example.com", "GET") && ask("api.example.com", "HEAD"));
         assert!(!ask("api.example.com", "POST"));
-        assert!(ask("api.example.com:8443", "POST"), "another port is another thing");
+        assert!(!ask("api.example.com:8443", "POST"), "no line speaks of that port alone");
+        assert!(ask("api.example.com:80", "POST"), "one does of this");
         assert!(ask("www.example.com", "POST") && !ask("example.com", "GET"));
         assert!(!ask("shut.example.com", "GET"));
     }

@@ -141,11 +141,23 @@ pub const SCENARIOS: &[Scenario] = &[
             ] {
                 refused(&masked(world, &options, VALUE, &["listen"]), said);
             }
-            let ran = masked(world, &["--secret-file", "TOKEN"], VALUE, &["listen"]);
-            assert!(
-                ran.code == Some(125) && ran.err.contains("not a name, `=` and where its value is"),
-                "{ran:?}"
-            );
+            // It may be the value, in the wrong place.
+            let ran = masked(world, &["--secret-file", VALUE], VALUE, &["listen"]);
+            refused(&ran, "not given a name, `=` and where its value is");
+            assert!(!ran.err.contains(VALUE), "{ran:?}");
+            // Where the command itself may read it, or by another name might.
+            let inside = world.path("project/token");
+            fs::write(&inside, VALUE).unwrap();
+            let outside = world.path("home/token");
+            fs::hard_link(&inside, &outside).unwrap();
+            for (path, said) in
+                [(&inside, "the command may read its file"), (&outside, "has another hard link")]
+            {
+                refused(
+                    &masked(world, &["--secret-file", &format!("TOKEN={path}")], VALUE, &["listen"]),
+                    said,
+                );
+            }
             // Where nothing is masked either.
             compiled(world, "set OTHER \"x\"");
             refused(

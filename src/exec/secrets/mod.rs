@@ -4,12 +4,14 @@ mod placeholder;
 
 use super::Refusal;
 use crate::network::inspect::Secret;
+use crate::plan::{Decider, Operation, OriginKind};
 use crate::policy::HostPattern;
 use crate::sys::erase_variable;
+use camino::Utf8PathBuf;
 use placeholder::placeholder;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use zeroize::{Zeroize as _, Zeroizing};
@@ -94,6 +96,30 @@ pub fn take(masked: Vec<Masked>, given: &[Given]) -> Result<Values, Refusal> {
     Ok(values)
 }
 
+/// Sees to it that the command cannot read a value where it is kept.
+///
+/// # Errors
+/// A file that it could.
+pub fn keep_apart(given: &[Given], decider: &Decider<'_>) -> Result<(), Refusal> {
+    for Given { name, source } in given {
+        let Source::File(path) = source else { continue };
+        // What is not there, or is no text, is told of when it is read.
+        let Some(real) = path.canonicalize().ok().and_then(|real| Utf8PathBuf::from_path_buf(real).ok())
+        else {
+            continue;
+        };
+        let decision = decider.decide(Operation::Read, &real);
+        // The command's private directories hide this machine's.
+        let hidden = decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Scratch);
+        if decision.allowed && !hidden {
+            let what = format!("the command may read its file `{}` itself", path.display());
+            let help = "keep it outside of the roots, or deny it in the profile".to_owned();
+            return Err(refusal(name, &what, help));
+        }
+    }
+    Ok(())
+}
+
 /// Overwrites what functions that have returned left of values on the stack: what they had in registers is put there now and then, and
 /// nobody wipes that.
 #[inline(never)]
@@ -149,6 +175,10 @@ fn of_file(name: &str, path: &Path, warnings: &mut Vec<super::Note>) -> Result<Z
         };
         let help = format!("write the value to a file, or give `--secret-command {name}=COMMAND`");
         return Err(refusal(name, &format!("its file `{shown}` is {what}"), help));
+    }
+    if found.nlink() > 1 {
+        let help = "by the other the command might read it: keep it in a file that has one name";
+        return Err(refusal(name, &format!("its file `{shown}` has another hard link"), help.to_owned()));
     }
     if found.permissions().mode() & 0o077 != 0 {
         warnings.push(super::Note {

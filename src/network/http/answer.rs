@@ -41,7 +41,8 @@ fn status(reason: Reason) -> &'static str {
         | Reason::Untrusted
         | Reason::TlsFailed
         | Reason::AuthorityRefused
-        | Reason::Encoded => "502 Bad Gateway",
+        | Reason::Encoded
+        | Reason::BadAnswer => "502 Bad Gateway",
         Reason::TooMany => "503 Service Unavailable",
         Reason::TooSlow => "408 Request Timeout",
     }

@@ -36,6 +36,8 @@ pub(super) fn serve(client: &mut Incoming<'_>, until: Instant, talk: &Conversati
     let via = if head.method == "CONNECT" { Via::Connect } else { Via::Http };
     let bodiless = head.method == "HEAD";
     let asked = match asked(&head) {
+        // A program may have looked the name up inside before.
+        Ok(Asked::Tunnel(target)) => Asked::Tunnel(talk.gate.meant(target)),
         Ok(asked) => asked,
         Err(reason) => return refuse(client, talk, via, bodiless, reason),
     };

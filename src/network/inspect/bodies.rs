@@ -1,5 +1,6 @@
 //! In: the bodies of requests and responses, as they come. Out: the same, searched for what does not belong there and rid of what must not come back.
 
+use super::headers::says_what_is_asked;
 use super::masks::{Masks, Restorer};
 use super::pace::Busy;
 use super::strays::Search;
@@ -39,7 +40,11 @@ impl Body for Upward {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Fault>>> {
         let this = self.get_mut();
         let Some(frame) = ready!(Pin::new(&mut this.body).poll_frame(cx)) else { return Poll::Ready(None) };
-        let frame = frame?;
+        let mut frame = frame?;
+        if let Some(trailers) = frame.trailers_mut() {
+            let asking: Vec<_> = trailers.keys().filter(|name| says_what_is_asked(name)).cloned().collect();
+            asking.iter().for_each(|name| drop(trailers.remove(name)));
+        }
         if !this.search.is_idle() {
             if let Some(data) = frame.data_ref() {
                 this.search.piece(data);

@@ -2,13 +2,15 @@
 //! response without them; or a refusal.
 
 use super::bodies::{Downward, Upward, take_out};
-use super::headers::{OVERRIDES, is_coded, is_message_coded, lasting, upgrade, words};
+use super::headers::{
+    is_coded, is_message_coded, is_websocket, lasting, names_other_path, other_methods, upgrade, words,
+};
 use super::masks::Masks;
 use super::pace::{Busy, Pace};
 use super::strays::Search;
 use crate::network::http::answer;
 use crate::network::{Gate, Reason, Refused, Via, gate};
-use crate::plan::hosts::{DEFAULT_PORT, may_ask};
+use crate::plan::hosts::{DEFAULT_PORT, limits, may_ask};
 use crate::policy::NetworkRule;
 use crate::policy::host::Target;
 use hyper::body::Incoming;
@@ -101,10 +103,16 @@ impl Exchange<'_> {
             return Err(Reason::BadRequest("an expectation other than 100-continue").into());
         }
         self.may_ask(head.method.as_str(), uri.path())?;
-        let overrides = OVERRIDES.iter().flat_map(|name| words(&head.headers, name));
-        for method in overrides {
-            self.may_ask(&method.to_ascii_uppercase(), uri.path())
-                .map_err(|refusal| Refusal { method: Some(method.to_ascii_uppercase()), ..refusal })?;
+        for method in other_methods(&head.headers) {
+            self.may_ask(&method, uri.path())
+                .map_err(|refusal| Refusal { method: Some(method.clone()), ..refusal })?;
+        }
+        if is_message_coded(&head.headers) {
+            return Err(Reason::BadRequest("a transfer coding other than chunked").into());
+        }
+        // The path that is asked for then is one that nobody has judged.
+        if names_other_path(&head.headers) && self.limits_paths() {
+            return Err(Reason::RequestNotAllowed.into());
         }
         let asked = upgrade(head);
         let upgrade = asked.is_some();
@@ -168,12 +176,18 @@ impl Exchange<'_> {
         path.parse().map_err(|_| Reason::BadRequest("a path that cannot be read").into())
     }
 
+    fn limits_paths(&self) -> bool {
+        limits(self.rules, self.target).iter().any(|(requests, _)| !requests.paths.is_empty())
+    }
+
     fn may_ask(&self, method: &str, path: &str) -> Result<(), Refusal> {
         if may_ask(self.rules, self.target, method, path).allowed {
             return Ok(());
         }
         let plain =
             method.len() <= METHOD && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+        // A tunnel within is never allowed.
+        let plain = plain && method != "CONNECT";
         let line =
             gate::allowance(self.target).filter(|_| plain).map(|line| format!("{line} methods {method}"));
         Err(Refusal { line, ..Reason::RequestNotAllowed.into() })
@@ -229,7 +243,11 @@ impl Exchange<'_> {
         if self.told.found.borrow().is_some() {
             return Ok(self.refuse(Reason::SecretMisdirected.into(), method, busy));
         }
-        let (head, body) = sent.map_err(|_| Over)?.into_parts();
+        let (head, body) = match sent {
+            Ok(answer) => answer.into_parts(),
+            Err(error) if error.is_parse() => return Ok(self.refuse(Reason::BadAnswer.into(), method, busy)),
+            Err(_) => return Err(Over),
+        };
         let bodiless = *method == Method::HEAD || [204, 304].contains(&head.status.as_u16());
         if !bodiless && (is_message_coded(&head.headers) || !self.masks.is_empty() && is_coded(&head.headers))
         {
@@ -241,10 +259,16 @@ impl Exchange<'_> {
         for (name, value) in lasting(&head.headers) {
             fields.append(name, value.clone());
         }
+        if head.headers.contains_key(header::TRANSFER_ENCODING) {
+            // It says nothing beside chunks (RFC 9112, 6.3).
+            fields.remove(header::CONTENT_LENGTH);
+        }
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
-            let protocol = head.headers.get(header::UPGRADE).filter(|_| outgoing.upgrade).ok_or(Over)?;
+            if !outgoing.upgrade || !is_websocket(&head.headers) {
+                return Err(Over);
+            }
             fields.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-            fields.insert(header::UPGRADE, protocol.clone());
+            fields.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
             self.told.switched.set(true);
         }
         take_out(fields, &self.masks);

@@ -10,8 +10,39 @@ use std::collections::HashSet;
 const OWN: [&str; 8] =
     ["connection", "expect", "http2-settings", "keep-alive", "te", "transfer-encoding", "upgrade", "host"];
 
-/// Fields by which servers take a request for one of another method.
-pub(super) const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+/// Fields by which servers take a request for one of another method, as they stand in [`plain`] names.
+const METHODS: [&str; 6] = [
+    "http-method-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method",
+    "x-method-override",
+    "x-original-method",
+];
+
+/// The same for one of another path.
+const PATHS: [&str; 4] = ["x-original-uri", "x-original-url", "x-override-url", "x-rewrite-url"];
+
+/// The name of a field as servers know it that hand it on as a variable (RFC 3875, 4.1.18): there `_` and `-` are one.
+fn plain(name: &HeaderName) -> String {
+    name.as_str().replace('_', "-")
+}
+
+/// The methods that a request might be taken for besides its own.
+pub(super) fn other_methods(fields: &HeaderMap) -> impl Iterator<Item = String> {
+    let names = fields.keys().filter(|name| METHODS.contains(&plain(name).as_str()));
+    names.flat_map(|name| words(fields, name.as_str())).map(|method| method.to_ascii_uppercase())
+}
+
+/// Whether a request might be taken for one of another path.
+pub(super) fn names_other_path(fields: &HeaderMap) -> bool {
+    fields.keys().any(|name| PATHS.contains(&plain(name).as_str()))
+}
+
+/// Whether a field behind a body might be taken for one before it that says what is asked.
+pub(super) fn says_what_is_asked(name: &HeaderName) -> bool {
+    METHODS.iter().chain(&PATHS).any(|known| *known == plain(name))
+}
 
 /// The fields of a message that go on.
 pub(super) fn lasting(fields: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
@@ -35,19 +66,24 @@ fn options(fields: &HeaderMap) -> HashSet<String> {
     words(fields, "connection").collect()
 }
 
-/// The protocol that is asked for instead of HTTP/1. None in which requests to other hosts could follow: a server that is not asked answers as
-/// if it did not know it.
+/// What is asked for in the place of HTTP/1: WebSocket (RFC 6455, 4.1), and nothing else, since in another protocol whatever follows could be another
+/// request. A server that is not asked answers as if it did not know it.
 pub(super) fn upgrade(head: &Parts) -> Option<HeaderValue> {
-    let mut asked = head.headers.get_all(header::UPGRADE).iter();
-    let protocol = asked.next()?;
-    let text = protocol.to_str().ok()?;
-    let name = text.split('/').next().unwrap_or_default();
-    let one = asked.next().is_none() && !name.is_empty() && !text.contains([',', ' ', '\t']);
-    let another = ["h2c", "h2", "http", "tls"].iter().all(|known| !name.eq_ignore_ascii_case(known));
     let meant = head.version == Version::HTTP_11 && options(&head.headers).contains("upgrade");
     let bodiless = !head.headers.contains_key(header::TRANSFER_ENCODING)
         && head.headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
-    (one && another && meant && bodiless && head.method != Method::CONNECT).then(|| protocol.clone())
+    (meant && bodiless && head.method == Method::GET && is_websocket(&head.headers))
+        .then(|| HeaderValue::from_static(WEBSOCKET))
+}
+
+const WEBSOCKET: &str = "websocket";
+
+/// Whether `Upgrade` names the one protocol that is gone over to.
+pub(super) fn is_websocket(fields: &HeaderMap) -> bool {
+    let mut asked = fields.get_all(header::UPGRADE).iter();
+    let one =
+        asked.next().is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(WEBSOCKET.as_bytes()));
+    one && asked.next().is_none()
 }
 
 /// Whether a body is coded in a way that cannot be read on the way.

@@ -2,6 +2,7 @@
 //! with a certificate of another authority.
 
 mod certificates;
+mod disguises;
 mod hostile;
 mod requests;
 mod secrets;

@@ -4,7 +4,7 @@ use super::*;
 
 impl Stage {
     /// Asks on a connection of its own, and gives the answer; nothing of it reaches the server.
-    fn refusal(&mut self, asked: impl AsRef<[u8]>) -> String {
+    pub(super) fn refusal(&mut self, asked: impl AsRef<[u8]>) -> String {
         let mut client = self.client();
         client.write_all(asked.as_ref()).unwrap();
         let answer = text(hear_message(&mut client));
