@@ -66,7 +66,7 @@ pub fn run(
         manifest::Network::Only => network::rules(manifest)?,
         _ => Vec::new(),
     };
-    streams::check()?;
+    streams::check(manifest.network)?;
     drift::check(manifest)?;
     if !secrets.is_empty() {
         secrets::keep_apart(secrets, &Decider::new(&rules, spelling()))?;

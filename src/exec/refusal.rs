@@ -53,6 +53,8 @@ pub enum Refusal {
     Secret { name: String, what: String, help: String },
     #[error("standard {0} is a directory")]
     DirectoryStream(&'static str),
+    #[error("standard {0} is a socket that the command could connect elsewhere")]
+    SocketStream(&'static str),
     #[error("the program has threads, and cannot fork safely")]
     Threads,
     /// The kernel does not give a wall.
@@ -127,6 +129,9 @@ impl Refusal {
                 "set XDG_STATE_HOME to a directory outside every root, or state narrower roots".into()
             }
             Self::DirectoryStream(_) => "redirect it to a file: an open directory leads out of the walls".into(),
+            Self::SocketStream(_) => {
+                "put a pipe between: `cat | palisade exec … | cat`; a connected pair of unix sockets is fine".into()
+            }
             Self::Kernel { help, .. } | Self::Secret { help, .. } => help.clone(),
         })
     }

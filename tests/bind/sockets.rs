@@ -115,3 +115,18 @@ fn an_expectation_asks_about_a_socket_with_or_without_its_kind_before_it() {
         assert_eq!(walked.errors().len(), errors, "{expected}");
     }
 }
+
+/// A line names a socket by what it says: also by a link that the command, whose `/tmp` is its own, does not see.
+#[test]
+fn a_link_that_the_line_names_is_known_where_it_is_not_seen() {
+    let entries = ["/tmp/one: -> /run/db/one.sock", "/tmp/other: -> /run/db/one.sock"];
+    for (expected, errors) in [
+        ("connect \"/tmp/one\" allowed", 0),
+        ("connect \"/tmp/other\" denied", 0),
+        ("read \"/tmp/one\" denied", 0),
+        ("connect \"/tmp/one\" denied", 1),
+    ] {
+        let walked = on(&entries, &format!("expect {{ {expected} }}"), "/tmp/one");
+        assert_eq!(walked.errors().len(), errors, "{expected}");
+    }
+}

@@ -34,6 +34,32 @@ pub fn listen_in(place: &Place, uid: u32) {
         std::mem::forget(UnixListener::bind(&path).unwrap());
         std::os::unix::fs::chown(&path, Some(uid), None).unwrap();
     }
+    let full = place.outside("full");
+    fill(&full);
+    std::os::unix::fs::chown(&full, Some(uid), None).unwrap();
+    std::os::unix::fs::symlink(place.outside("socket"), place.rw("to-socket")).unwrap();
+}
+
+/// Makes a socket at which nobody takes connections, with as many waiting as may.
+fn fill(path: &Utf8Path) {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, connect, listen, socket};
+    let unix = || {
+        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        rustix::io::ioctl_fionbio(&socket, true).unwrap();
+        socket
+    };
+    let address = SocketAddrUnix::new(path.as_str()).unwrap();
+    let listener = unix();
+    bind(&listener, &address).unwrap();
+    listen(&listener, 0).unwrap();
+    std::mem::forget(listener);
+    loop {
+        let client = unix();
+        if connect(&client, &address).is_err() {
+            break;
+        }
+        std::mem::forget(client);
+    }
 }
 
 pub const PROBES: &[Probe] = &[

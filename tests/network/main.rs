@@ -27,6 +27,8 @@ mod raw;
 #[cfg(target_os = "linux")]
 mod scenarios;
 #[cfg(target_os = "linux")]
+mod streams;
+#[cfg(target_os = "linux")]
 mod suite;
 #[cfg(target_os = "linux")]
 mod tls;

@@ -137,7 +137,7 @@ pub const SCENARIOS: &[Scenario] = &[
                 ),
                 (vec!["--secret-file", &format!("TOKEN={file}")], "is a directory"),
                 (vec!["--secret-file", &format!("TOKEN={missing}")], "cannot be read: No such file"),
-                (vec!["--secret-file", "TOKEN=/dev/zero"], "is no regular file"),
+                (vec!["--secret-file", "TOKEN=/dev/null"], "the command may read its file"),
             ] {
                 refused(&masked(world, &options, VALUE, &["listen"]), said);
             }

@@ -2,7 +2,7 @@
 
 use crate::book::Seen;
 use crate::near::{apart, beyond};
-use crate::{client, inspected, masked, names, scenarios, world};
+use crate::{client, inspected, masked, names, scenarios, streams, world};
 use camino::{Utf8Path, Utf8PathBuf};
 use libtest_mimic::{Arguments, Trial};
 use rustix::mount::mount_bind;
@@ -112,7 +112,12 @@ fn trials(top: &str, palisade: &str, client: &str) -> Vec<Trial> {
     let users = if me == 0 { vec![(0, "root"), (NOBODY, "nobody")] } else { vec![(me, "user")] };
     let mut trials = Vec::new();
     for (uid, user) in users {
-        for scenario in scenarios::SCENARIOS.iter().chain(masked::SCENARIOS).chain(inspected::SCENARIOS) {
+        for scenario in scenarios::SCENARIOS
+            .iter()
+            .chain(masked::SCENARIOS)
+            .chain(inspected::SCENARIOS)
+            .chain(streams::SCENARIOS)
+        {
             let (top, palisade, client) = (top.to_owned(), palisade.into(), client.into());
             trials.push(Trial::test(format!("{} as {user}", scenario.name), move || {
                 let directory = prepare(&top, uid);

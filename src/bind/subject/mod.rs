@@ -24,6 +24,8 @@ pub struct Subject {
     pub missing: Vec<Utf8PathBuf>,
     /// The symlinks that were followed.
     pub hops: Vec<Hop>,
+    /// Whether a `unix` line names it by just these links: what that says is known, whether the command sees them or not.
+    pub stated: bool,
 }
 
 /// Finds what `text` means to `question`: a path, relative to the workspace, or for `exec` the name of a tool. What moves or removes a
@@ -57,8 +59,14 @@ pub fn locate(
         }
         _ => resolve(host, &path),
     };
+    let of_line = |found: &Resolution| {
+        let lines = binding.sockets.iter().filter_map(|socket| socket.found.as_ref().ok());
+        question == Question::Operation(Operation::Connect)
+            && lines.into_iter().any(|line| line.canonical == found.canonical && line.hops == found.hops)
+    };
     match found {
         Ok(found) => Ok(Subject {
+            stated: of_line(&found),
             exists: found.exists(),
             missing: missing(&found),
             path: found.canonical,
@@ -101,7 +109,7 @@ pub fn answer<'a>(decider: &Decider<'a>, question: Question, subject: &Subject) 
         }
         _ => false,
     };
-    let on_the_way = subject.hops.iter().find_map(closed);
+    let on_the_way = subject.hops.iter().filter(|_| !subject.stated).find_map(closed);
     let on_the_way = on_the_way.or_else(|| subject.missing.iter().filter(|_| makes).find_map(unmade));
     let found = on_the_way.unwrap_or(direct);
     let needs_it = !makes && question != Question::Operation(Operation::Write);
@@ -139,6 +147,7 @@ fn below_file(host: &dyn Host, path: &Utf8Path) -> Result<Subject, ResolveError>
                     exists: false,
                     missing: Vec::new(),
                     hops: found.hops,
+                    stated: false,
                 });
             }
             Err(error) => last = error,
@@ -157,12 +166,17 @@ fn program(host: &dyn Host, binding: &Binding, name: &str) -> Subject {
             exists: true,
             missing: Vec::new(),
             hops: tool.hops.clone(),
+            stated: false,
         };
     }
     match super::tools::Finder::new(host).first_place(name) {
-        (_, Some(found)) => {
-            Subject { path: found.canonical, exists: true, missing: Vec::new(), hops: found.hops }
-        }
-        (path, None) => Subject { path, exists: false, missing: Vec::new(), hops: Vec::new() },
+        (_, Some(found)) => Subject {
+            path: found.canonical,
+            exists: true,
+            missing: Vec::new(),
+            hops: found.hops,
+            stated: false,
+        },
+        (path, None) => Subject { path, exists: false, missing: Vec::new(), hops: Vec::new(), stated: false },
     }
 }

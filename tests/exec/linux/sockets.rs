@@ -1,6 +1,6 @@
 //! Unix sockets of the host, one of which is stated.
 
-use super::raw::call;
+use super::raw::{call, fork, signal_in};
 use super::world::rule;
 use crate::network::listen_in;
 use crate::raw::no;
@@ -82,6 +82,53 @@ pub const PROBES: &[Probe] = &[
             done.store(true, Ordering::Relaxed);
         });
         if reached(&unix) { Ok(()) } else { Err(no("never another one")) }
+    }),
+    denied("n17 connect to a unix socket outside through a link in a root", |place| {
+        UnixStream::connect(place.rw("to-socket")).map(drop)
+    }),
+    denied("n18 connect what is no descriptor, and then one that is", |place| {
+        let address = address_of(place.outside("socket").as_str());
+        for number in [-1_isize, -2, 1 << 40] {
+            let arguments = [number as usize, address.as_ptr() as usize, address.len(), 0, 0, 0];
+            let failed = call(libc::SYS_connect, arguments).expect_err("there is no such descriptor");
+            assert!([Some(libc::EBADF), Some(libc::ENOTSOCK)].contains(&failed.raw_os_error()), "{failed}");
+        }
+        UnixStream::connect(place.outside("socket")).map(drop)
+    }),
+    denied("n19 wait for a unix socket until a signal comes", |place| {
+        signal_in(200)?;
+        match UnixStream::connect(place.outside("full")) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(no("it was not full")),
+        }
+    }),
+    denied("n20 connect when many have died waiting to", |place| {
+        let full = place.outside("full");
+        let mut waiting = Vec::new();
+        for _ in 0..150 {
+            match fork()? {
+                Some(pid) => waiting.push(pid),
+                None => {
+                    let _ = UnixStream::connect(&full);
+                    std::process::exit(0);
+                }
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        for pid in waiting.into_iter().filter_map(rustix::process::Pid::from_raw) {
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
+            rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty())?;
+        }
+        // What waited for them notices that by and by.
+        let connect = || UnixStream::connect(place.outside("socket")).map(drop);
+        for () in attempts() {
+            match connect() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+        connect()
     }),
 ];
 
@@ -180,6 +227,29 @@ pub const SCENARIOS: &[Scenario] = &[
                 world,
                 &[("n04 connect to a unix socket outside", 1), ("n09 open a unix socket at all", 1)],
             );
+        },
+    },
+    Scenario {
+        name: "a unix socket is connected to as one connects oneself",
+        run: |world| {
+            listen_in(&world.place, world.uid());
+            let full = world.place.outside("full");
+            let socket = world.place.outside("socket");
+            state(world, &socket);
+            state(world, &full);
+            expect(
+                world,
+                &[
+                    ("n17 connect to a unix socket outside through a link in a root", 0),
+                    ("n18 connect what is no descriptor, and then one that is", 0),
+                    ("n19 wait for a unix socket until a signal comes", 0),
+                    ("n20 connect when many have died waiting to", 0),
+                ],
+            );
+            // A link to another is none to this one.
+            fs::remove_file(world.place.rw("to-socket")).unwrap();
+            std::os::unix::fs::symlink(world.place.outside("other"), world.place.rw("to-socket")).unwrap();
+            expect(world, &[("n17 connect to a unix socket outside through a link in a root", 1)]);
         },
     },
     Scenario {
