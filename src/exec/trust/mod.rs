@@ -7,6 +7,7 @@ use super::Note;
 use pem::{EncodeConfig, LineEnding, Pem};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use rustls_native_certs::CertificateResult;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
@@ -62,7 +63,7 @@ impl Roots {
     /// Reads those of this machine (on macOS of its keychain; `SSL_CERT_FILE` and `SSL_CERT_DIR` win over both) and those in files that the
     /// caller's environment names.
     pub fn read() -> Self {
-        let found = rustls_native_certs::load_native_certs();
+        let found = native();
         let mut roots = Self::default();
         let mut seen = HashSet::new();
         let mut add = |certificates: &mut Vec<CertificateDer<'static>>,
@@ -110,6 +111,22 @@ impl Roots {
     fn warn(&mut self, message: String) {
         self.warnings.push(Note { message, help: None });
     }
+}
+
+/// Those of this machine. Where it has one file of them all, that alone: a directory has each in a file of its own, of which there are hundreds.
+fn native() -> CertificateResult {
+    #[cfg(target_os = "linux")]
+    if ["SSL_CERT_FILE", DIRECTORY]
+        .iter()
+        .all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()))
+    {
+        let file = SYSTEM.iter().map(std::path::Path::new).find(|file| file.is_file());
+        let found = rustls_native_certs::load_certs_from_paths(file, None);
+        if !found.certs.is_empty() {
+            return found;
+        }
+    }
+    rustls_native_certs::load_native_certs()
 }
 
 /// What the command's programs are to trust.
