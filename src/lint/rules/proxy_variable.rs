@@ -80,7 +80,7 @@ rule! {
 }
 
 /// In lower case; from the manuals of curl, git, npm, Yarn, pip, Go, Node and Electron.
-const VARIABLES: [&str; 17] = [
+pub(super) const VARIABLES: [&str; 17] = [
     "all_proxy",
     "electron_get_use_proxy",
     "ftp_proxy",
@@ -101,7 +101,7 @@ const VARIABLES: [&str; 17] = [
 ];
 
 /// Likewise, from the manuals of OpenSSL, Node, curl, git, pip, npm, cargo, Deno, gRPC, the AWS CLI, wget and the Java machine.
-const TRUST: [&str; 18] = [
+pub(super) const TRUST: [&str; 18] = [
     "aws_ca_bundle",
     "cargo_http_cainfo",
     "curl_ca_bundle",
