@@ -374,6 +374,7 @@ impl Collector<'_> {
         };
         let name = item.name.value.clone();
         let said = value.as_ref().map_or(PASSED.to_owned(), |value| format!("{value:?}"));
+        self.masked_in_one(&name, item.span, &said);
         if self.claim(claim_of(&name), item.span, said) {
             policy.env.push(EnvEntry { name, value, span: item.span });
         }

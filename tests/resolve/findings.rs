@@ -354,12 +354,20 @@ fn masks() {
         let text = profile(&format!("use \"f.palisade\"\n{hosts}\nenv {{ {own} }}"));
         resolve_with(&text, &[("/work/f.palisade", &fragment(&format!("env {{ {used} }}")))], &options())
     };
-    assert_eq!(
-        over("pass A", "mask A for \"x.com\"").found(),
-        [("`A` is passed as it is, and a fragment masks it", "pass A")]
-    );
-    let masked = over("mask A for \"x.com\"", "pass A");
-    assert_eq!((masked.found().len(), masked.policy().masks.len(), masked.policy().env.len()), (0, 1, 0));
+    let mask = "mask A for \"x.com\"";
+    for (own, used, message) in [
+        ("pass A", mask, "`A` is passed as it is, and a fragment masks it"),
+        ("set A \"x\"", mask, "`A` is set, and a fragment masks it"),
+        (mask, "pass A", "`A` is masked, and a fragment passes it as it is"),
+        (mask, "set A \"x\"", "`A` is masked, and a fragment sets it"),
+    ] {
+        assert_eq!(over(own, used).found(), [(message, own)]);
+    }
+    // Whether it is masked is alike; of the hosts, the profile has the say.
+    let masked = over(mask, "mask A for \"api.y.com\"");
+    assert_eq!((masked.found().len(), masked.policy().masks.len()), (0, 1));
+    let set = over("set A \"x\"", "pass A");
+    assert_eq!((set.found().len(), set.policy().env.len()), (0, 1));
 }
 
 #[test]
