@@ -371,17 +371,80 @@ fn masks() {
 }
 
 #[test]
+fn what_is_no_host_but_a_socket_or_a_request() {
+    let fix = |line: &str| {
+        let case = body(&format!("network only {{ {line} }}"));
+        let finding = case.only().clone();
+        let edits =
+            finding.fix.map(|fix| fix.edits.iter().map(|edit| edit.replacement.clone()).collect::<Vec<_>>());
+        (finding.message, finding.help.unwrap_or_default(), edits)
+    };
+    let socket = |line: &str, right: &str| {
+        let (message, help, edits) = fix(line);
+        assert_eq!((message.as_str(), help), ("a path is not a host", format!("write `{right}`")), "{line}");
+        assert_eq!(edits, Some(vec![right.to_owned()]), "{line}");
+    };
+    socket("allow \"/run/docker.sock\"", "unix \"/run/docker.sock\"");
+    socket("allow \"unix:/run/x.sock\"", "unix \"/run/x.sock\"");
+    socket("allow \"unix:///run/x.sock\"", "unix \"/run/x.sock\"");
+    socket("allow \"~/x.sock\"", "unix \"~/x.sock\"");
+    for line in
+        ["allow \"$workspace\"", "allow \"$workspace/x y\"", "deny \"/run/docker.sock\"", "inspect \"$home\""]
+    {
+        let (message, help, edits) = fix(line);
+        assert_eq!((message.as_str(), edits), ("a path is not a host", None), "{line}");
+        assert!(!help.is_empty() && !help.contains("``"), "{line}: {help}");
+    }
+    for (text, right) in [
+        ("GET https://a.example.net/", "`allow \"a.example.net\" methods GET paths \"/\"`"),
+        ("POST https://a.example.net:8443/x?y", "`allow \"a.example.net:8443\" methods POST paths \"/x\"`"),
+        ("get http://a.example.net/a//b", "`allow \"a.example.net:80\"`"),
+        ("GET https://*.example.net/", "methods GET"),
+    ] {
+        for word in ["allow", "inspect", "deny"] {
+            let (message, help, edits) = fix(&format!("{word} \"{text}\""));
+            assert_eq!((message.as_str(), edits), ("a request is not a host", None), "{text}");
+            assert!(help.contains(right), "{text}: {help}");
+        }
+    }
+    assert_eq!(fix("unix \"@abstract\"").0, "a socket without a path");
+    let (message, _, edits) = fix("unix \"unix:/run/x.sock\"");
+    assert_eq!(message, "`unix:` before the path of a socket");
+    assert_eq!(edits, Some(vec!["\"/run/x.sock\"".to_owned()]));
+    assert_eq!(fix("allow \"https://\"").2, None);
+    assert_eq!(body("network only { unix \"./@x\"; allow \"unix:443\" }").found(), []);
+}
+
+#[test]
+fn a_path_of_requests_is_named_once() {
+    for second in ["/a", "/%61"] {
+        let line = format!("allow \"x.com\" paths \"/a\" \"/b\" \"{second}\"");
+        mistake(&format!("network only {{ {line} }}"), "`/a` twice", &format!("\"{second}\""), "take it out");
+    }
+    assert_eq!(body("network only { allow \"x.com\" paths \"/a\" \"/a/\" \"/A\" \"/*\" }").found(), []);
+}
+
+#[test]
+fn a_port_of_5000_digits_is_not_repeated() {
+    let case = body(&format!("network only {{ localhost {} }}", "5".repeat(5000)));
+    assert!(case.only().message.chars().count() < 100);
+}
+
+#[test]
 fn expectations_about_requests() {
     let expect = |subject: &str, message: &str, help: &str| {
         let quoted = format!("\"{subject}\"");
         mistake(&format!("expect {{ request {quoted} denied }}"), message, &quoted, help);
     };
     expect("https://x.com/", "a request without a method", "`GET https://api.example.com/path`");
-    expect("get https://x.com/", "`get` is no method", "`GET`");
+    expect("G/T https://x.com/", "`G/T` is no method", "`GET`");
     expect("GET x.com/a", "a URL that begins with neither `https://` nor `http://`", "");
     expect("GET https://*.x.com/", "`*` in a host", "of one host");
     mistake("expect { fetch \"x\" denied }", "unknown operation `fetch`", "fetch", "did you mean `request`?");
     assert_eq!(body("expect { request \"GET https://x.com/a?b\" denied }").found(), []);
+    let other = body("expect { request \"get https://b\u{fc}cher.de/\" denied }");
+    assert_eq!(other.found(), []);
+    assert_eq!(other.policy().expectations[0].subject, "get https://xn--bcher-kva.de/");
 }
 
 #[test]
