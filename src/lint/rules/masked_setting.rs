@@ -41,6 +41,19 @@ rule! {
     /// }
     /// ```
     ///
+    /// Looks alike and is fine: a token that a program sends as it is.
+    ///
+    /// ```palisade fine
+    /// edition 1
+    /// profile "fine" {
+    ///     root "$workspace/src" read-only
+    ///     working-directory "$workspace/src"
+    ///     network only { allow "registry.npmjs.org" methods GET }
+    ///     env { mask NPM_TOKEN for "registry.npmjs.org" }
+    ///     limits { time 10m }
+    /// }
+    /// ```
+    ///
     /// ## What to do
     ///
     /// Mask what is sent as it is: keys and tokens. Leave the setting out; Palisade gives a command those that it

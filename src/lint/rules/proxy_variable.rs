@@ -174,13 +174,13 @@ mod tests {
     #[test]
     fn whom_to_trust_is_for_palisade_to_say_where_connections_are_read() {
         let mut case = Case::in_workspace();
-        case.env("NODE_EXTRA_CA_CERTS", None).host(true, "a.com", None);
+        case.env("NODE_EXTRA_CA_CERTS", Some("/ca")).host(true, "a.com", None);
         assert!(case.found("proxy-variable").is_empty());
         case.limited("b.com", &[], &[]);
         assert_eq!(
             case.found("proxy-variable"),
-            ["the environment passes `NODE_EXTRA_CA_CERTS`, by which programs find whom to trust\n\
-              pass NODE_EXTRA_CA_CERTS -- in place of the authority by which connections are read"]
+            ["the environment sets `NODE_EXTRA_CA_CERTS`, by which programs find whom to trust\n\
+              set NODE_EXTRA_CA_CERTS \"/ca\" -- in place of the authority by which connections are read"]
         );
     }
 }
