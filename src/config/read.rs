@@ -192,7 +192,7 @@ impl Reader {
         }
         let finding = self.say(value.span(), format!("`{}` is no address of pages", shown(&text)), "here");
         finding.help =
-            Some("write `https://…/{rule}.html`, with one `{rule}` for the name of a rule".to_owned());
+            Some("write `https://…/{rule}.html`, with `{rule}` once for a rule's name".to_owned());
         None
     }
 

@@ -49,8 +49,8 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Columns of everything that is written for people.
 const WIDTH: usize = 80;
-/// Stands for a blank that no line may end at. In text that is [`shown`] there is none.
-const UNBROKEN: char = '\u{1}';
+/// Stands for a blank that no line may end at: a noncharacter, which is one column wide and in no text that is exchanged (Unicode, 23.7).
+const UNBROKEN: char = '\u{fdd0}';
 
 /// A message in lines of 80 columns where its words allow it, the first beginning with `first` and the others with as many blanks. What stands
 /// in backticks, such as a path or a command to be copied, is never broken. Line ends at the end of each.
@@ -60,7 +60,11 @@ pub fn wrapped(first: &str, text: &str) -> String {
         .chars()
         .map(|character| {
             quoted ^= character == '`';
-            if quoted && character == ' ' { UNBROKEN } else { character }
+            match character {
+                ' ' if quoted => UNBROKEN,
+                UNBROKEN => char::REPLACEMENT_CHARACTER,
+                _ => character,
+            }
         })
         .collect();
     let rest = " ".repeat(first.len());
@@ -101,6 +105,9 @@ mod tests {
             )
         );
         assert_eq!(wrapped("palisade: ", "short\n"), "palisade: short\\n\n");
+        // The blanks of what is quoted have their columns, too.
+        let text = wrapped("  ", &format!("{} `a b c d e f g h i j`:", "x".repeat(60)));
+        assert_eq!(text, format!("  {}\n  `a b c d e f g h i j`:\n", "x".repeat(60)));
     }
 
     proptest! {
