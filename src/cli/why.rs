@@ -144,7 +144,7 @@ fn line(text: &str) -> String {
 
 /// What is said below a verdict, over as many lines as it takes; paths, hosts and what is quoted stay whole.
 fn aside(text: &str) -> String {
-    report::wrapped("  ", text)
+    report::hanging("  ", "    ", text)
 }
 
 /// The deciding statement, underlined.

@@ -191,8 +191,7 @@ impl Reader {
             return Some(text);
         }
         let finding = self.say(value.span(), format!("`{}` is no address of pages", shown(&text)), "here");
-        finding.help =
-            Some("write `https://…/{rule}.html`, with `{rule}` once for a rule's name".to_owned());
+        finding.help = Some("write `https://…/{rule}.html`, with `{rule}` once for a rule's name".to_owned());
         None
     }
 

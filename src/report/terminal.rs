@@ -55,6 +55,11 @@ const UNBROKEN: char = '\u{fdd0}';
 /// A message in lines of 80 columns where its words allow it, the first beginning with `first` and the others with as many blanks. What stands
 /// in backticks, such as a path or a command to be copied, is never broken. Line ends at the end of each.
 pub fn wrapped(first: &str, text: &str) -> String {
+    hanging(first, &" ".repeat(first.len()), text)
+}
+
+/// The same, with what the lines after the first begin with.
+pub fn hanging(first: &str, rest: &str, text: &str) -> String {
     let mut quoted = false;
     let held: String = shown(text)
         .chars()
@@ -67,10 +72,9 @@ pub fn wrapped(first: &str, text: &str) -> String {
             }
         })
         .collect();
-    let rest = " ".repeat(first.len());
     let options = textwrap::Options::new(WIDTH)
         .initial_indent(first)
-        .subsequent_indent(&rest)
+        .subsequent_indent(rest)
         .break_words(false)
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);

@@ -5,7 +5,7 @@ use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
 use crate::plan::question::Question;
 use crate::plan::request::{Request, can_be_named};
-use crate::policy::host::{Host, port_number};
+use crate::policy::host::{Host, Target, port_number};
 use crate::policy::requests::{PathFault, PathPattern, Requests};
 use crate::policy::{HostPattern, Network, NetworkRule, PolicyPath, UnixSocket};
 use crate::source::{Span, Spanned};
@@ -137,6 +137,20 @@ impl Collector<'_> {
         };
         let span = written.span;
         let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+        if let Some(port) = own_port(&text).filter(|_| allow) {
+            let right = format!("localhost {port}");
+            let finding = finding.help(format!(
+                "a command reaches itself there without leave; for the port of the machine it runs on, write `{right}`"
+            ));
+            self.report(match line {
+                Some(line) => {
+                    let edit = Edit { span: line, replacement: right.clone() };
+                    finding.fix(format!("write `{right}`"), vec![edit], false)
+                }
+                None => finding,
+            });
+            return None;
+        }
         // A text with variables cannot be replaced by what they happen to hold.
         let literal = written.parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
         let plain =
@@ -294,6 +308,12 @@ fn of_scheme(text: &str) -> Option<&str> {
     let path = text.strip_prefix(Question::UNIX)?;
     // `unix:443` is a host and its port.
     Some(path.strip_prefix("//").unwrap_or(path)).filter(|path| path.contains('/'))
+}
+
+/// The port, of a host that is this machine.
+fn own_port(text: &str) -> Option<u16> {
+    let target = Target::parse(text, None).ok()?;
+    target.host.is_localhost().then_some(target.port)
 }
 
 /// The line that allows a request, for whoever wrote one where a host stands.

@@ -106,7 +106,7 @@ fn hosts() {
         "network only { allow \"localhost:80\" }",
         "`localhost` is the command's own",
         "\"localhost:80\"",
-        "`localhost PORT`",
+        "write `localhost 80`",
     );
     mistake(
         "network only { allow \"127.0.0.1\" }",
@@ -407,6 +407,12 @@ fn what_is_no_host_but_a_socket_or_a_request() {
             assert!(help.contains(right), "{text}: {help}");
         }
     }
+    for host in ["localhost", "127.0.0.1", "[::1]"] {
+        let (_, help, edits) = fix(&format!("allow \"{host}:5432\""));
+        assert!(help.contains("write `localhost 5432`"), "{help}");
+        assert_eq!(edits, Some(vec!["localhost 5432".to_owned()]));
+    }
+    assert_eq!(fix("allow \"localhost\"").2, None);
     assert_eq!(fix("unix \"@abstract\"").0, "a socket without a path");
     let (message, _, edits) = fix("unix \"unix:/run/x.sock\"");
     assert_eq!(message, "`unix:` before the path of a socket");
