@@ -209,8 +209,11 @@ pub fn machine_name(machine: &Machine, ground: &Ground<'_>) -> String {
 
 /// What a baseline calls the workspace on one machine of the run.
 pub fn workspace_name(ground: &Ground<'_>, host: usize) -> String {
+    let inside = |path: &Path| path.starts_with(ground.directory) || path.starts_with(ground.root);
     let name = match ground.asked.workspaces.get(host) {
         Some(Workspace::Here(path)) => relative(path, ground),
+        // The path of a directory here, which is another one where the repository lies elsewhere.
+        Some(Workspace::Stated(path)) if inside(path) => format!("./{}", relative(path, ground)),
         Some(Workspace::Stated(path)) => path.to_string_lossy().into_owned(),
         Some(Workspace::Recorded) | None => String::new(),
     };

@@ -334,6 +334,11 @@ fn what_is_asked_on_the_command_line_is_a_part_of_what_is_known() {
     place.on_examples(&write).exits(0);
     check(&["--workspace", "/home/dev/project"]).exits(0);
     check(&["--workspace", "/home/dev"]).exits(1).says("A_TOKEN");
+    check(&["--workspace", "."]).exits(1).says("A_TOKEN");
+    // Of a directory of the repository, how it is called from the baseline.
+    place.on_examples(&[&write[..], &["--workspace", "sub/x"]].concat());
+    let text = place.read(FILE);
+    assert!(text.contains("workspaces = [\"./sub/x\"]") && !text.contains(place.path.as_str()), "{text}");
 }
 
 #[test]
