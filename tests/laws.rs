@@ -65,7 +65,18 @@ fn statement() -> impl Strategy<Value = String> {
 }
 
 fn profile() -> impl Strategy<Value = String> {
-    let end = prop::sample::select(vec!["\n", ";\n", "  # why\n", "\r\n", "\n\n\n"]);
+    let end = prop::sample::select(vec![
+        "\n",
+        ";\n",
+        "  # why\n",
+        "\r\n",
+        "\n\n\n",
+        "\n;",
+        "\n;;\n\n",
+        "\n ; ",
+        "  # {\n\n",
+        "; # [\n\n;\n",
+    ]);
     prop::collection::vec((statement(), end), 0..9).prop_map(|statements| {
         let body: String =
             statements.into_iter().map(|(statement, end)| format!("  {statement}{end}")).collect();

@@ -15,6 +15,8 @@ pub struct Entry {
     pub file: Option<String>,
     /// The machines that it was found on.
     pub machines: BTreeSet<String>,
+    /// The workspaces that it was found in, relative to the baseline where they are on this machine.
+    pub workspaces: BTreeSet<String>,
     pub message: String,
     /// How many are alike.
     pub count: usize,
@@ -34,6 +36,7 @@ pub fn of_run(run: &Run, ground: &Ground<'_>, wanted: &dyn Fn(&Found) -> bool) -
                 old.count += 1;
                 old.profiles.extend(new.profiles);
                 old.machines.extend(new.machines);
+                old.workspaces.extend(new.workspaces);
             }
             None => drop(entries.insert(new.fingerprint.clone(), new)),
         }

@@ -1,7 +1,7 @@
 //! What makes a finding the one that a baseline knows.
 
 use super::entry::{Entry, profiles_of};
-use super::{Ground, Machine};
+use super::{Ground, Machine, Workspace};
 use crate::report::fingerprint::{digest, words};
 use crate::report::origin::Origin;
 use crate::report::{Found, Run};
@@ -16,9 +16,20 @@ pub struct Keys<'a> {
     ground: &'a Ground<'a>,
     /// The statements and entries of each file, the outer ones first, each behind the words that it is read with.
     statements: HashMap<FileId, Vec<(Span, &'static str)>>,
-    /// The parameters that each file declares, with the words of the declaration.
-    params: HashMap<FileId, Vec<(String, String)>>,
+    /// The parameters that each file declares.
+    params: HashMap<FileId, Vec<Param>>,
 }
+
+struct Param {
+    name: String,
+    /// The words of the declaration.
+    text: String,
+    /// The default, where it is written without variables.
+    default: Option<String>,
+}
+
+/// What a baseline calls its own directory as a workspace, and the workspace that a recorded machine has anyway.
+pub const OWN_WORKSPACE: &str = ".";
 
 impl<'a> Keys<'a> {
     pub fn new(run: &'a Run, ground: &'a Ground<'a>) -> Self {
@@ -40,7 +51,9 @@ impl<'a> Keys<'a> {
             // What has no place is told apart by the profile.
             parts.extend(profiles.iter().cloned());
         }
-        parts.extend(self.elsewhere(found));
+        let workspaces = self.workspaces(found);
+        let others = workspaces.iter().filter(|name| *name != OWN_WORKSPACE);
+        parts.extend(others.map(|name| format!("--workspace {name}")));
         // Whatever the finding points at is in it: a statement that has become worse is another.
         for label in &found.finding.labels {
             parts.push(path_of(run.origin(label.span.file), ground));
@@ -53,6 +66,7 @@ impl<'a> Keys<'a> {
             rule: found.finding.rule.to_owned(),
             file: file.filter(|file| !profiles.contains(file)),
             machines: machines.map(|machine| machine_name(machine, ground)).collect(),
+            workspaces,
             fingerprint: digest(&parts),
             profiles,
             message,
@@ -61,17 +75,9 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The workspaces that were stated: what is relative in a profile means other paths in another.
-    fn elsewhere(&self, found: &Found) -> BTreeSet<String> {
-        let elsewhere = &self.ground.asked.elsewhere;
-        let seen = found.seen.iter().filter_map(|(_, host)| elsewhere.get(*host)?.as_deref());
-        let inside =
-            |path: &Path| path.starts_with(self.ground.directory) || path.starts_with(self.ground.root);
-        let named = |path: &Path| match inside(path) {
-            true => relative(path, self.ground),
-            false => path.to_string_lossy().into_owned(),
-        };
-        seen.map(|path| format!("--workspace {}", named(path))).collect()
+    /// The workspaces that it was found in.
+    fn workspaces(&self, found: &Found) -> BTreeSet<String> {
+        found.seen.iter().map(|(_, host)| workspace_name(self.ground, *host)).collect()
     }
 
     /// Without what differs from one machine to the next.
@@ -100,15 +106,33 @@ impl<'a> Keys<'a> {
             return BTreeSet::new();
         }
         let sources = &self.run.sources;
-        let set = self.ground.asked.set.iter().filter(|(name, _)| speaks_of(statement, name));
-        let mut declared: BTreeSet<String> =
-            set.map(|(name, value)| format!("--set {name}={value}")).collect();
+        let asked: Vec<(&String, &String)> =
+            self.ground.asked.set.iter().filter(|(name, _)| speaks_of(statement, name)).collect();
+        let mut declared = BTreeSet::new();
+        for (name, value) in asked {
+            if !self.is_default(found, file, name, value) {
+                declared.insert(format!("--set {name}={value}"));
+            }
+        }
         for file in found.seen.iter().map(|(profile, _)| *profile).chain([file]) {
             let params = self.params.entry(file).or_insert_with(|| params(sources, file));
-            let spoken = params.iter().filter(|(name, _)| speaks_of(statement, name));
-            declared.extend(spoken.map(|(_, text)| text.clone()));
+            let spoken = params.iter().filter(|param| speaks_of(statement, &param.name));
+            declared.extend(spoken.map(|param| param.text.clone()));
         }
         declared
+    }
+
+    /// Whether a parameter is set to what it is anyway: what each profile declares, or else the file of the statement, in plain letters.
+    fn is_default(&mut self, found: &Found, file: FileId, name: &str, value: &str) -> bool {
+        let sources = &self.run.sources;
+        let profiles: BTreeSet<FileId> = found.seen.iter().map(|(profile, _)| *profile).collect();
+        profiles.into_iter().all(|profile| {
+            let declared = [profile, file].into_iter().find_map(|file| {
+                let params = self.params.entry(file).or_insert_with(|| params(sources, file));
+                params.iter().find(|param| param.name == name).map(|param| param.default.clone())
+            });
+            declared.flatten().as_deref() == Some(value)
+        })
     }
 
     /// The words of the innermost statement or entry around a place, else of the place itself.
@@ -131,12 +155,18 @@ fn statements(sources: &Sources, file: FileId) -> Vec<(Span, &'static str)> {
     all
 }
 
-fn params(sources: &Sources, file: FileId) -> Vec<(String, String)> {
+fn params(sources: &Sources, file: FileId) -> Vec<Param> {
     let Some(tree) = syntax::parse(sources, file).file else { return Vec::new() };
     let declared = tree.statements.iter().filter_map(|statement| match &statement.kind {
-        ast::StatementKind::Param { name, .. } => {
-            Some((name.value.clone(), words(sources.text(statement.span))))
-        }
+        ast::StatementKind::Param { name, default } => Some(Param {
+            name: name.value.clone(),
+            text: words(sources.text(statement.span)),
+            default: default.as_ref().and_then(|text| match text.parts.as_slice() {
+                [] => Some(String::new()),
+                [ast::TextPart::Literal(value)] => Some(value.clone()),
+                _ => None,
+            }),
+        }),
         _ => None,
     });
     declared.collect()
@@ -175,6 +205,19 @@ pub fn machine_name(machine: &Machine, ground: &Ground<'_>) -> String {
         Machine::This(system) => system.name().to_owned(),
         Machine::Recorded(path) => relative(path, ground),
     }
+}
+
+/// What a baseline calls the workspace on one machine of the run.
+pub fn workspace_name(ground: &Ground<'_>, host: usize) -> String {
+    let inside = |path: &Path| path.starts_with(ground.directory) || path.starts_with(ground.root);
+    let name = match ground.asked.workspaces.get(host) {
+        Some(Workspace::Here(path)) => relative(path, ground),
+        // The path of a directory here, which is another one where the repository lies elsewhere.
+        Some(Workspace::Stated(path)) if inside(path) => format!("./{}", relative(path, ground)),
+        Some(Workspace::Stated(path)) => path.to_string_lossy().into_owned(),
+        Some(Workspace::Recorded) | None => String::new(),
+    };
+    if name.is_empty() { OWN_WORKSPACE.to_owned() } else { name }
 }
 
 /// A path from the directory of the baseline.

@@ -86,6 +86,7 @@ fn add(run: &mut Run, stale: Vec<Finding>, file: FileId) {
 struct Judge<'a> {
     ground: &'a Ground<'a>,
     machines: BTreeSet<String>,
+    workspaces: BTreeSet<String>,
     /// The profiles that were read and understood: of the others nothing but what is wrong with them is told.
     understood: BTreeSet<String>,
 }
@@ -99,12 +100,14 @@ impl<'a> Judge<'a> {
         Self {
             ground,
             machines: ground.machines.iter().map(|it| key::machine_name(it, ground)).collect(),
+            workspaces: (0..run.hosts.len().max(1)).map(|host| key::workspace_name(ground, host)).collect(),
             understood: understood.map(|it| key::path_of(run.origin(*it), ground)).collect(),
         }
     }
 
     fn would_have_found(&self, entry: &Entry) -> bool {
         entry.machines.iter().all(|machine| self.machines.contains(machine) || self.is_gone(machine, true))
+            && entry.workspaces.is_subset(&self.workspaces)
             && entry
                 .profiles
                 .iter()

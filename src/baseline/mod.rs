@@ -39,8 +39,19 @@ pub struct Ground<'a> {
 pub struct Asked {
     /// Values of parameters.
     pub set: BTreeMap<String, String>,
-    /// The workspace on each machine, where it was stated and is another than it would have been; absolute.
-    pub elsewhere: Vec<Option<PathBuf>>,
+    /// The workspace on each machine of the run, in its order. One that is not said is the baseline's directory.
+    pub workspaces: Vec<Workspace>,
+}
+
+/// Where `$workspace` was: what is relative in a profile means other paths in another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Workspace {
+    /// A directory of this machine, stated or not; absolute, without links.
+    Here(PathBuf),
+    /// The one that a recorded machine has anyway.
+    Recorded,
+    /// Another one for a recorded machine; absolute.
+    Stated(PathBuf),
 }
 
 /// A machine that profiles were checked against.

@@ -1,6 +1,7 @@
 //! The text of a baseline: TOML, sorted, to be read in a pull request.
 
 use super::entry::Entry;
+use super::key::OWN_WORKSPACE;
 use crate::finding::{Finding, Severity};
 use crate::source::{FileId, Sources, Span};
 use serde::Serialize;
@@ -35,9 +36,16 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     machines: BTreeSet<String>,
+    /// Left out where it is the baseline's own directory alone.
+    #[serde(skip_serializing_if = "is_own")]
+    workspaces: BTreeSet<String>,
     message: String,
     count: usize,
     fingerprint: String,
+}
+
+fn is_own(workspaces: &BTreeSet<String>) -> bool {
+    workspaces.iter().eq([OWN_WORKSPACE])
 }
 
 /// The text of a baseline with these entries.
@@ -46,8 +54,9 @@ struct Written {
 /// Only where it cannot be written to memory.
 pub fn write(entries: &[Entry]) -> std::io::Result<String> {
     let finding = entries.iter().cloned().map(|entry| {
-        let Entry { rule, profiles, file, machines, message, count, fingerprint, span: _ } = entry;
-        Written { rule, profiles, file, machines, message, count, fingerprint }
+        let Entry { rule, profiles, file, machines, workspaces, message, count, fingerprint, span: _ } =
+            entry;
+        Written { rule, profiles, file, machines, workspaces, message, count, fingerprint }
     });
     let document = Document { version: VERSION, finding: finding.collect() };
     let text = toml::to_string(&document).map_err(std::io::Error::other)?;
@@ -113,7 +122,8 @@ impl Reader {
 
     fn entry(&self, item: &Value<'_>) -> Result<Entry, Box<Finding>> {
         let DeValue::Table(table) = item.get_ref() else { return Err(self.mistyped(item, "a table")) };
-        const KEYS: [&str; 7] = ["rule", "profiles", "file", "machines", "message", "count", "fingerprint"];
+        const KEYS: [&str; 8] =
+            ["rule", "profiles", "file", "machines", "workspaces", "message", "count", "fingerprint"];
         if let Some((name, _)) = table.iter().find(|(name, _)| !KEYS.contains(&name.get_ref().as_ref())) {
             return Err(self.unknown(name));
         }
@@ -134,6 +144,10 @@ impl Reader {
             profiles: self.texts(get("profiles")?)?,
             file: table.get("file").map(|file| self.text(file)).transpose()?,
             machines: self.texts(get("machines")?)?,
+            workspaces: match table.get("workspaces") {
+                Some(workspaces) => self.texts(workspaces)?,
+                None => BTreeSet::from([OWN_WORKSPACE.to_owned()]),
+            },
             message: self.text(get("message")?)?,
             count,
             fingerprint: self.text(get("fingerprint")?)?,

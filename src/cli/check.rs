@@ -202,10 +202,9 @@ fn identities(run: &Run, machines: &[Machine], places: &Places) -> Vec<baseline:
 
 /// What was asked of machines beside what stands in profiles.
 pub fn asked(machines: &[Machine]) -> baseline::Asked {
-    let elsewhere = |machine: &Machine| machine.elsewhere.clone().map(Utf8PathBuf::into_std_path_buf);
     baseline::Asked {
         set: machines.first().map(|machine| machine.request.set.clone()).unwrap_or_default(),
-        elsewhere: machines.iter().map(elsewhere).collect(),
+        workspaces: machines.iter().map(|machine| machine.workspace.clone()).collect(),
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::Exit;
 use super::output::{fail, print, write_atomically};
-use super::profiles::{find_profiles, read_profile};
+use super::profiles::{read_profile, search};
 use crate::source::Sources;
 use crate::syntax;
 use camino::{Utf8Path, Utf8PathBuf};
+use std::path::PathBuf;
 
 /// Bring profiles into the one layout
 ///
-/// Only blanks and blank lines change. A file that does not parse is left as it is. Exits 1 with `--check` where a file would change.
+/// Only blanks, blank lines and needless `;` change. Exits 1 with `--check` where a file would change. A file that cannot be read or does not
+/// parse is left as it is; the others are looked at all the same, and the exit code is 2.
 #[derive(clap::Args)]
 pub struct Args {
     /// Profiles, or directories that hold them; `-` reads standard input and writes standard output
@@ -26,26 +28,45 @@ pub fn run(args: &Args) -> Exit {
 
 fn try_run(args: &Args) -> Result<Exit, Exit> {
     let mut changed = false;
-    for path in find_profiles(&args.paths)? {
-        let mut sources = Sources::new();
-        let file = read_profile(&mut sources, &path)?;
-        let text = syntax::format(&sources, file);
-        let same = *sources.file(file).text == *text;
-        changed |= !same;
-        match (args.check, path == "-") {
-            (true, _) if !same => print(&format!("would change {path}\n")),
-            (true, _) => {}
-            (false, true) => print(&text),
-            (false, false) if same => {}
-            (false, false) => {
-                rewrite(&path, &text).map_err(|error| {
-                    fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None)
-                })?;
-                print(&format!("changed {path}\n"));
-            }
+    let mut unread = None;
+    let mut problems = Vec::new();
+    let paths: Vec<PathBuf> = args.paths.iter().map(|path| path.clone().into_std_path_buf()).collect();
+    let found = search(&paths, &mut problems);
+    for problem in problems {
+        unread = Some(fail(Exit::Usage, &problem.message, problem.help.as_deref()));
+    }
+    for path in found {
+        match one(&path, args.check) {
+            Ok(change) => changed |= change,
+            Err(exit) => unread = Some(exit),
         }
     }
-    Ok(if args.check && changed { Exit::Findings } else { Exit::Clean })
+    Ok(unread.unwrap_or(if args.check && changed { Exit::Findings } else { Exit::Clean }))
+}
+
+/// Whether a file's text is another than that of the one layout. What goes wrong is said.
+fn one(path: &Utf8Path, check: bool) -> Result<bool, Exit> {
+    let mut sources = Sources::new();
+    let file = read_profile(&mut sources, path)?;
+    let text = syntax::format(&sources, file);
+    let same = *sources.file(file).text == *text;
+    match (check, path == "-") {
+        (true, _) if !same => print(&format!("would change {path}\n")),
+        (true, _) => {}
+        // What does not parse passes through, so that nothing is lost behind a pipe.
+        (false, true) => print(&text),
+        (false, false) if same => {}
+        (false, false) => {
+            rewrite(path, &text)
+                .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?;
+            print(&format!("changed {path}\n"));
+        }
+    }
+    if !syntax::is_sound(&sources, file) {
+        let message = format!("`{path}` does not parse, and was left as it is");
+        return Err(fail(Exit::Usage, &message, Some("`palisade check` says what is wrong")));
+    }
+    Ok(!same)
 }
 
 /// Replaces a file's text and keeps what else it is: where a link leads to it, and its permissions.

@@ -1,14 +1,16 @@
 //! `palisade host record`: write down what compiling a profile asks of this machine.
 
 use super::Exit;
-use super::input::{BindArgs, absolute};
+use super::input::{BindArgs, absolute, open_regular};
 use super::output::{READABLE, fail, findings_aside, print, write_atomically};
 use super::profiles::read_profile;
 use crate::host::record::Recorder;
+use crate::host::recorded;
 use crate::pipeline;
 use crate::resolve::LiveLoader;
 use crate::source::Sources;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::io::Read as _;
 
 /// Recorded machines
 #[derive(clap::Subcommand)]
@@ -56,8 +58,27 @@ fn record(args: &RecordArgs) -> Result<Exit, Exit> {
     let text = recorder.recording().map_err(|error| fail(Exit::Failure, &error.to_string(), None))?;
     match &args.output {
         None => print(&text),
-        Some(path) => write_atomically(&absolute(path)?, &text, READABLE)
-            .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))?,
+        Some(path) => write_recording(path, &text)?,
     }
     Ok(Exit::Clean)
+}
+
+/// Makes a new file, or replaces what is a recording.
+fn write_recording(path: &Utf8Path, text: &str) -> Result<(), Exit> {
+    let place = absolute(path)?;
+    if place.symlink_metadata().is_ok() && !is_recording(&place) {
+        let message =
+            format!("`{path}` was not written: something else than a recorded machine stands there");
+        return Err(fail(Exit::Usage, &message, Some("name another file, or remove that one")));
+    }
+    write_atomically(&place, text, READABLE)
+        .map_err(|error| fail(Exit::Usage, &format!("`{path}` cannot be written: {error}"), None))
+}
+
+/// Whether a recording stands at a place, one that can be read or not.
+fn is_recording(place: &Utf8Path) -> bool {
+    let mut text = String::new();
+    let read = open_regular(place)
+        .and_then(|file| file.take(crate::source::MAX_BYTES as u64).read_to_string(&mut text));
+    read.is_ok() && recorded::is_one(&text)
 }

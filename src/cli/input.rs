@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::output::fail;
+use crate::baseline::Workspace;
 use crate::host::Host;
 use crate::host::live::LiveHost;
 use crate::host::recorded::RecordedHost;
@@ -9,7 +10,7 @@ use crate::pipeline::Request;
 use crate::policy::System;
 use crate::report::{Problem, ProblemKind};
 use crate::syntax;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
@@ -54,8 +55,8 @@ fn parse_system(text: &str) -> Result<System, String> {
 pub struct Machine {
     pub host: Box<dyn Host>,
     pub request: Request,
-    /// The workspace, where it is another than it would have been without being stated.
-    pub elsewhere: Option<Utf8PathBuf>,
+    /// The workspace, as a baseline tells it from others.
+    pub workspace: Workspace,
 }
 
 impl BindArgs {
@@ -90,13 +91,17 @@ impl RequestArgs {
         };
         let usual = recorded_workspace.map_or_else(here, Ok);
         let workspace = match &self.workspace {
-            Some(stated) if stated.is_absolute() => stated.clone(),
+            Some(stated) if stated.is_absolute() && recorded.is_some() => stated.clone(),
+            Some(stated) if stated.is_absolute() => without_parents(stated.clone()),
             // On this machine, whichever is looked at.
-            Some(stated) => here()?.join(stated),
+            Some(stated) => without_parents(here()?.join(stated)),
             None => usual.clone()?,
         };
-        // Where there is no current directory, every workspace is another.
-        let elsewhere = (usual.as_ref() != Ok(&workspace)).then(|| workspace.clone());
+        let known = match recorded {
+            Some(_) if usual.as_ref() == Ok(&workspace) => Workspace::Recorded,
+            Some(_) => Workspace::Stated(workspace.clone().into()),
+            None => Workspace::Here(workspace.canonicalize().unwrap_or_else(|_| workspace.clone().into())),
+        };
         let target = self.target.unwrap_or_else(|| host.system());
         let mut set = BTreeMap::new();
         for (name, value) in &self.set {
@@ -107,8 +112,15 @@ impl RequestArgs {
             }
         }
         let request = Request { workspace, set, target, artifacts: Vec::new() };
-        Ok(Machine { host, request, elsewhere })
+        Ok(Machine { host, request, workspace: known })
     }
+}
+
+/// A directory of this machine without `..` in its name, so that messages about it name it as they do from elsewhere.
+fn without_parents(directory: Utf8PathBuf) -> Utf8PathBuf {
+    let goes_up = directory.components().any(|part| part == Utf8Component::ParentDir);
+    let canonical = goes_up.then(|| directory.canonicalize_utf8().ok()).flatten();
+    canonical.unwrap_or(directory)
 }
 
 /// The current directory, as the kernel names it.

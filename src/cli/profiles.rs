@@ -79,17 +79,6 @@ fn utf8(path: PathBuf, problems: &mut Vec<Problem>) -> Option<Utf8PathBuf> {
     }
 }
 
-/// The same for a verb that does nothing where anything cannot be read.
-pub fn find_profiles(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Exit> {
-    let mut problems = Vec::new();
-    let paths: Vec<PathBuf> = paths.iter().map(|path| path.clone().into_std_path_buf()).collect();
-    let profiles = search(&paths, &mut problems);
-    match problems.first() {
-        None => Ok(profiles),
-        Some(problem) => Err(fail(Exit::Usage, &problem.message, problem.help.as_deref())),
-    }
-}
-
 /// Reads a profile; `-` is standard input.
 pub fn read(sources: &mut Sources, path: &Utf8Path) -> Result<FileId, Problem> {
     let problem =

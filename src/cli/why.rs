@@ -142,6 +142,11 @@ fn line(text: &str) -> String {
     format!("{}\n", report::shown(text))
 }
 
+/// What is said below a verdict, over as many lines as it takes; paths, hosts and what is quoted stay whole.
+fn aside(text: &str) -> String {
+    report::hanging("  ", "    ", text)
+}
+
 /// The deciding statement, underlined.
 fn snippet(sources: &Sources, span: Option<Span>, allowed: bool) -> String {
     let Some(span) = span else { return String::new() };
@@ -157,10 +162,13 @@ fn host_answer(sources: &Sources, bound: &Bound, args: &Args) -> Exit {
     let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
     let mut text = verdict(decision.allowed, &args.operation, &args.subject);
     if asked != args.subject {
-        text.push_str(&line(&format!("  which the network knows as {asked}")));
+        text.push_str(&aside(&format!("which the network knows as {asked}")));
     }
     for reason in host_reasons(bound, &decision, &asked) {
-        text.push_str(&line(&format!("  {reason}")));
+        text.push_str(&aside(&reason));
+    }
+    if let (true, Err(_)) = (asked.contains('/'), Target::parse(&asked, Some(hosts::DEFAULT_PORT))) {
+        text.push_str(&aside(&format!("for a socket write `{}{}`", Question::UNIX, args.subject)));
     }
     text.push_str(&snippet(sources, span, decision.allowed));
     print(&text);

@@ -184,11 +184,14 @@ impl Reader {
     fn pages(&mut self, value: &Value<'_>) -> Option<String> {
         let text = self.text(value)?.value;
         let is_address = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
-        if is_address && text.contains(pages::RULE) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        // Nor what no address holds (RFC 3986, 2), and what would end it where it is quoted.
+        let holds =
+            |rest: &str| rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"{}<>\"\\".contains(&byte));
+        if is_address && text.contains(pages::RULE) && holds(&text.replacen(pages::RULE, "", 1)) {
             return Some(text);
         }
         let finding = self.say(value.span(), format!("`{}` is no address of pages", shown(&text)), "here");
-        finding.help = Some("write `https://…/{rule}.html`, with `{rule}` for the name of a rule".to_owned());
+        finding.help = Some("write `https://…/{rule}.html`, with `{rule}` once for a rule's name".to_owned());
         None
     }
 

@@ -35,6 +35,14 @@ pub struct RecordedHost {
     folded: HashMap<Utf8PathBuf, Utf8PathBuf>,
 }
 
+/// Whether a text has the form of a recording, whatever is wrong with what it says.
+pub fn is_one(text: &str) -> bool {
+    let fields: Result<serde_yaml::Mapping, _> = serde_yaml::from_str(text);
+    fields.is_ok_and(|fields| {
+        ["system", "architecture", "home", "entries"].iter().all(|&it| fields.contains_key(it))
+    })
+}
+
 impl RecordedHost {
     /// Reads a recording. `name` is what errors call it.
     ///

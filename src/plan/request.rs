@@ -39,7 +39,7 @@ impl RequestFault {
     /// What to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Method(_) => "methods are told apart by their case: `GET`, `POST`",
+            Self::Method(_) => "a method is a word like `GET` or `POST`",
             Self::User => "no client sends it on: leave it out",
             _ => "write `GET https://api.example.com/path`",
         }
@@ -58,9 +58,9 @@ impl Request {
             (Some(word), None, _) if word.contains("://") => return Err(RequestFault::NoMethod),
             _ => return Err(RequestFault::NoUrl),
         };
-        // A token (RFC 9110, 5.6.2), and not one that was meant to be another.
+        // A token (RFC 9110, 5.6.2), in whatever case: `get` is another method than `GET`, and is sent on where every one may be asked.
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if !method.bytes().all(token) || method.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        if !method.bytes().all(token) {
             return Err(RequestFault::Method(method.to_owned()));
         }
         let (secure, rest) = match url.split_once("://") {
@@ -110,6 +110,8 @@ pub enum Why {
     Request,
     /// Connections to the host are read, for which they must be TLS.
     NotTls,
+    /// Connections to the host are read, and a tunnel within them could not be.
+    Tunnel,
 }
 
 /// Whether a request may be sent.
@@ -126,6 +128,9 @@ pub fn decide<'a>(network: &'a Network, environment: &Environment, request: &Req
     let limit = hosts::limits(rules, target).first().map(|(_, rule)| *rule).or(admitted.rule);
     if !secure {
         return RequestDecision { allowed: false, rule: limit, why: Why::NotTls };
+    }
+    if method == TUNNEL {
+        return RequestDecision { allowed: false, rule: limit, why: Why::Tunnel };
     }
     let decision = hosts::may_ask(rules, target, method, path);
     RequestDecision { allowed: decision.allowed, rule: decision.rule.or(limit), why: Why::Request }
@@ -147,11 +152,23 @@ pub fn masked_for<'a>(
     masks.iter().filter(move |mask| mask.hosts.iter().any(one))
 }
 
+/// The method that opens a tunnel (RFC 9110, 9.3.6). No line can allow it.
+const TUNNEL: &str = "CONNECT";
+
+/// Whether a line with `methods` can have a method: it is written as every registered one is, in capitals.
+pub fn can_be_named(method: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    method != TUNNEL
+        && method.starts_with(|first: char| first.is_ascii_uppercase())
+        && method.bytes().all(inner)
+}
+
 /// The line that would allow a request that the limits of its host do not hold; `None` where no line can.
 ///
 /// Of its path it says no more than is needed: paths where the limits that hold the method, or else all, speak of paths.
 pub fn line(rules: &[NetworkRule], target: &Target, method: &str, path: &str) -> Option<String> {
     let host = match (&target.host, target.port) {
+        _ if !can_be_named(method) => return None,
         (Host::Address(_), _) => return None,
         (Host::Name(name), DEFAULT_PORT) => name.clone(),
         (Host::Name(_), _) => target.to_string(),
@@ -203,6 +220,7 @@ mod tests {
             ("POST  HTTPS://a.com:443/x?y=/z#w", "POST https://a.com/x"),
             ("GET http://a.com/x", "GET http://a.com/x"),
             ("GET http://a.com:443/x", "GET http://a.com:443/x"),
+            ("get https://a.com/", "get https://a.com/"),
             ("M-SEARCH https://[2001:DB8::1]:8443/", "M-SEARCH https://[2001:db8::1]:8443/"),
         ] {
             assert_eq!(
@@ -215,7 +233,6 @@ mod tests {
             "",
             "GET",
             "https://a.com/",
-            "get https://a.com/",
             "GET a.com/",
             "GET ftp://a.com/",
             "GET https://",
@@ -258,6 +275,11 @@ mod tests {
             ("GET http://own.com/", false, Why::NotTls),
             ("DELETE https://own.com/", true, Why::Host),
             ("DELETE https://own.com:80/", true, Why::Request),
+            ("get https://api.com/a/x", false, Why::Request),
+            ("get https://in.com/", true, Why::Request),
+            ("CONNECT https://in.com/", false, Why::Tunnel),
+            ("CONNECT https://api.com/a/x", false, Why::Tunnel),
+            ("CONNECT https://own.com:80/", false, Why::Tunnel),
             ("GET https://none.com/", false, Why::Host),
         ] {
             let decision = decide(&network, &environment, &Request::parse(text).unwrap());

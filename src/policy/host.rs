@@ -1,8 +1,12 @@
 //! Hosts as a connection names them: one strict grammar for requests and for patterns, applied before anything is compared. What one
 //! program reads as another name than the next (a NUL, a second dot, `127.1`) is no host here.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// At most this many letters of what is no host are repeated.
+const SHOWN: usize = 64;
 
 /// A name or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,17 +35,25 @@ pub enum HostFault {
     Character(char),
     #[error("two dots side by side in a host")]
     Dots,
-    #[error("`{0}` cannot be a part of a host")]
+    #[error("`{}` cannot be a part of a host", short(.0))]
     Label(String),
     /// To inet_aton(3) and to no reader.
-    #[error("`{0}` reads as an address, but is none written out")]
+    #[error("`{}` reads as an address, but is none written out", short(.0))]
     HalfAddress(String),
     #[error("an address with a zone")]
     Zone,
-    #[error("`{0}` is not an IPv6 address")]
+    #[error("`{}` is not an IPv6 address", short(.0))]
     NotV6(String),
-    #[error("`{0}` is not a port")]
+    #[error("`{}` is not a port", short(.0))]
     Port(String),
+}
+
+/// The beginning of a text for a message.
+fn short(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 impl Host {
@@ -239,6 +251,15 @@ mod tests {
             &longer,
         ] {
             assert_eq!(read(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_repeated() {
+        let long = "5".repeat(5000);
+        for text in [format!("a.com:{long}"), format!("[{long}]")] {
+            let said = Target::parse(&text, Some(443)).unwrap_err().to_string();
+            assert!(said.chars().count() < 100 && said.contains("555…`"), "{said}");
         }
     }
 

@@ -100,6 +100,16 @@ impl PathPattern {
         Ok(Self { text: text.to_owned(), segments })
     }
 
+    /// Whether the other pattern is another spelling of this one.
+    pub fn same(&self, other: &Self) -> bool {
+        self.segments == other.segments
+    }
+
+    /// The segments, with what is escaped as what it stands for.
+    pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
+        self.segments.iter().map(Vec::as_slice)
+    }
+
     /// Whether every path that the other pattern matches, this one matches too.
     fn covers(&self, other: &Self) -> bool {
         if self.segments == other.segments {

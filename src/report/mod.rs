@@ -18,7 +18,7 @@ mod terminal;
 pub mod whereabouts;
 
 pub use run::{Found, Problem, ProblemKind, Run, Told};
-pub use terminal::{shown, wrapped};
+pub use terminal::{hanging, shown, wrapped};
 
 /// The names of the formats.
 pub const FORMATS: [&str; 6] = ["human", "concise", "json", "sarif", "github", "junit"];

@@ -55,6 +55,16 @@ impl Snippet {
 
         // Line number to the line's bytes and the place in it that must be seen.
         let mut wanted: BTreeMap<usize, (Range<usize>, Option<usize>)> = BTreeMap::new();
+        // Line number to the places in it that have a text below them, and its columns.
+        let mut below: BTreeMap<usize, Vec<(Range<usize>, usize)>> = BTreeMap::new();
+        for (label, (span, first)) in labels.iter().zip(&spans) {
+            if span.end <= line_at(source, span.start).end {
+                // In a narrow report a line that is seen is worth more.
+                let is_wide = fit >= 2 * LEAST_LABEL;
+                let need = if is_wide { columns(&shown(&label.text)).min(LEAST_LABEL) } else { 0 };
+                below.entry(*first).or_default().push((span.clone(), need));
+            }
+        }
         for (span, first) in &spans {
             let mut at = line_at(source, span.start);
             let mut number = *first;
@@ -85,7 +95,9 @@ impl Snippet {
         let mut maps: Vec<Vec<(usize, usize)>> = Vec::new();
         for (number, (range, focus)) in wanted {
             let start = snippet.text.len();
-            maps.push(draw(source, &range, focus.unwrap_or(range.start), fit, cut, &mut snippet.text));
+            let labels = below.get(&number).map_or(&[][..], Vec::as_slice);
+            let window = Window::of(source, &range, focus.unwrap_or(range.start), fit, labels);
+            maps.push(draw(source, &range, window, cut, &mut snippet.text));
             // Each line has its end, the last one too: there a place at the end of the file is pointed at.
             snippet.text.push('\n');
             snippet.lines.push(Line { range: start..snippet.text.len(), number });
@@ -181,30 +193,68 @@ fn line_at(source: &str, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// Writes one line so that `focus` is seen within `fit` columns or so, and gives where each shown byte offset of the source came to stand.
+/// The part of a line that is shown, in columns.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    left_out: usize,
+    fit: usize,
+}
+
+impl Window {
+    /// So that `focus` is seen within `fit` columns or so, and that below the middle of each label there is room for the columns that its text needs.
+    fn of(
+        source: &str,
+        line: &Range<usize>,
+        focus: usize,
+        fit: usize,
+        labels: &[(Range<usize>, usize)],
+    ) -> Self {
+        let end = end_of(source, line);
+        let until =
+            |at: usize| columns(source.get(line.start..at.clamp(line.start, end)).unwrap_or_default());
+        let (before, all) = (until(focus), until(end));
+        // Keep the end of the line in view rather than room after it.
+        let usual = match before > fit / 2 && all > fit {
+            true => (before - fit / 3).min(all.saturating_sub(fit)),
+            false => 0,
+        };
+        let middle = |span: &Range<usize>| {
+            let start = until(span.start);
+            start + until(span.end).saturating_sub(start).min(fit) / 2
+        };
+        let too_far = labels.iter().map(|(span, need)| (middle(span) + need).saturating_sub(fit));
+        // No label is worth not seeing the place.
+        let left_out = too_far.max().unwrap_or_default().min(before).max(usual);
+        // What stands behind the cut is pointed at there.
+        let late = labels.iter().filter(|(span, need)| middle(span).saturating_sub(left_out) + need > fit);
+        let fit = late.map(|(_, need)| fit - need).min().unwrap_or(fit);
+        Self { left_out, fit }
+    }
+}
+
+/// The end of a line without its carriage return.
+fn end_of(source: &str, line: &Range<usize>) -> usize {
+    if source[..line.end].ends_with('\r') { (line.end - 1).max(line.start) } else { line.end }
+}
+
+/// Writes the part of a line that is to be shown, and gives where each shown byte offset of the source came to stand.
 fn draw(
     source: &str,
     line: &Range<usize>,
-    focus: usize,
-    fit: usize,
+    window: Window,
     cut: &str,
     text: &mut String,
 ) -> Vec<(usize, usize)> {
-    let end = if source[..line.end].ends_with('\r') { (line.end - 1).max(line.start) } else { line.end };
+    let Window { left_out, fit } = window;
+    let end = end_of(source, line);
     let mut start = line.start;
-    let before = columns(source.get(line.start..focus.min(end)).unwrap_or_default());
-    let all = columns(source.get(line.start..end).unwrap_or_default());
-    if before > fit / 2 && all > fit {
-        // Keep the end of the line in view rather than room after it.
-        let left_out = (before - fit / 3).min(all.saturating_sub(fit));
-        let mut passed = 0;
-        for (at, character) in source[line.start..end].char_indices() {
-            if passed >= left_out {
-                start = line.start + at;
-                break;
-            }
-            passed += columns(character.encode_utf8(&mut [0; 4]));
+    let mut passed = 0;
+    for (at, character) in source[line.start..end].char_indices() {
+        if passed >= left_out {
+            start = line.start + at;
+            break;
         }
+        passed += columns(character.encode_utf8(&mut [0; 4]));
     }
     let mut map = Vec::new();
     if start > line.start {

@@ -49,24 +49,32 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Columns of everything that is written for people.
 const WIDTH: usize = 80;
-/// Stands for a blank that no line may end at. In text that is [`shown`] there is none.
-const UNBROKEN: char = '\u{1}';
+/// Stands for a blank that no line may end at: a noncharacter, which is one column wide and in no text that is exchanged (Unicode, 23.7).
+const UNBROKEN: char = '\u{fdd0}';
 
 /// A message in lines of 80 columns where its words allow it, the first beginning with `first` and the others with as many blanks. What stands
 /// in backticks, such as a path or a command to be copied, is never broken. Line ends at the end of each.
 pub fn wrapped(first: &str, text: &str) -> String {
+    hanging(first, &" ".repeat(first.len()), text)
+}
+
+/// The same, with what the lines after the first begin with.
+pub fn hanging(first: &str, rest: &str, text: &str) -> String {
     let mut quoted = false;
     let held: String = shown(text)
         .chars()
         .map(|character| {
             quoted ^= character == '`';
-            if quoted && character == ' ' { UNBROKEN } else { character }
+            match character {
+                ' ' if quoted => UNBROKEN,
+                UNBROKEN => char::REPLACEMENT_CHARACTER,
+                _ => character,
+            }
         })
         .collect();
-    let rest = " ".repeat(first.len());
     let options = textwrap::Options::new(WIDTH)
         .initial_indent(first)
-        .subsequent_indent(&rest)
+        .subsequent_indent(rest)
         .break_words(false)
         .word_separator(textwrap::WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
@@ -101,6 +109,9 @@ mod tests {
             )
         );
         assert_eq!(wrapped("palisade: ", "short\n"), "palisade: short\\n\n");
+        // The blanks of what is quoted have their columns, too.
+        let text = wrapped("  ", &format!("{} `a b c d e f g h i j`:", "x".repeat(60)));
+        assert_eq!(text, format!("  {}\n  `a b c d e f g h i j`:\n", "x".repeat(60)));
     }
 
     proptest! {

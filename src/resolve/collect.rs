@@ -5,7 +5,7 @@ use super::files::Gathered;
 use super::groups::Groups;
 use super::masks::{PASSED, claim_of};
 use super::params::{Params, differs};
-use super::{Options, names};
+use super::{Options, hosts, names};
 use crate::finding::{Edit, Finding, Severity};
 use crate::plan::question::Question;
 use crate::policy::needs::{self, NEEDS};
@@ -374,6 +374,7 @@ impl Collector<'_> {
         };
         let name = item.name.value.clone();
         let said = value.as_ref().map_or(PASSED.to_owned(), |value| format!("{value:?}"));
+        self.masked_in_one(&name, item.span, &said);
         if self.claim(claim_of(&name), item.span, said) {
             policy.env.push(EnvEntry { name, value, span: item.span });
         }
@@ -407,7 +408,7 @@ impl Collector<'_> {
                 word.value
             }
             "request" => {
-                let asked = Spanned::new(subject, span);
+                let asked = Spanned::new(hosts::read_request(&subject).into_owned(), span);
                 if let Some(finding) = names::request(&asked) {
                     self.report(finding);
                     return None;

@@ -34,6 +34,17 @@ fn rewrite<T>(message: impl Into<String>, to: String) -> Result<T, HostError> {
 /// A name is at most 253 bytes of labels of 1 to 63 bytes (RFC 1035, 2.3.4), read in lower case and without its last dot. An address
 /// matches only itself: names that lead to it are another thing. An IPv4-mapped address is the IPv4 one.
 pub fn parse(text: &str, allow: bool) -> Result<HostPattern, HostError> {
+    pattern(text, allow).map_err(|mut error| {
+        // What is said to be meant must be a host: of `https://` nothing is left.
+        if let Some(Err(other)) = error.replacement.as_deref().map(|to| pattern(to, allow)) {
+            error.help = other.help;
+            error.replacement = None;
+        }
+        error
+    })
+}
+
+fn pattern(text: &str, allow: bool) -> Result<HostPattern, HostError> {
     if let Some((_, rest)) = text.split_once("://") {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = host.rsplit('@').next().unwrap_or_default();
@@ -178,6 +189,17 @@ pub fn read(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A request as somebody asks about it, `METHOD URL`, with its host as [`read`] has it.
+pub fn read_request(text: &str) -> Cow<'_, str> {
+    let Some(start) = text.find("://").map(|at| at + "://".len()) else { return Cow::Borrowed(text) };
+    let (before, rest) = text.split_at(start);
+    let (host, after) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    match read(host) {
+        Cow::Owned(host) => Cow::Owned(format!("{before}{host}{after}")),
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+    }
+}
+
 fn also_apex(mut error: HostError, rest: &str, after: &str) -> HostError {
     error.help =
         format!("write `*.{rest}{after}` for the names below, and `{rest}{after}` for the name itself");
@@ -264,7 +286,27 @@ mod tests {
         assert_eq!(replacement("http://x.com").as_deref(), Some("x.com:80"));
         assert_eq!(replacement("*.e\u{ff58}ample.com:80").as_deref(), Some("*.example.com:80"));
         assert_eq!(replacement("x.com/a").as_deref(), Some("x.com"));
-        assert_eq!(replacement("2001:db8::1").as_deref(), Some("[2001:db8::1]"));
+        assert_eq!(replacement("2600:db8::1").as_deref(), Some("[2600:db8::1]"));
+    }
+
+    #[test]
+    fn nothing_that_is_no_host_is_said_to_be_meant() {
+        for text in [
+            "https://",
+            "https:///x",
+            "/",
+            "@",
+            "u@",
+            "**.",
+            ".",
+            "http://localhost:80",
+            "https://a b/",
+            "**.com",
+        ] {
+            let error = parse(text, true).expect_err(text);
+            assert_eq!(error.replacement, None, "{text}");
+            assert!(!error.help.is_empty() && !error.help.contains("``"), "{text}: {}", error.help);
+        }
     }
 
     #[test]
@@ -326,6 +368,20 @@ mod tests {
             &long,
         ] {
             assert!(parse(text, true).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_request_the_host_is_read_and_nothing_else() {
+        for (text, read) in [
+            ("GET https://b\u{fc}cher.de/\u{fc}", "GET https://xn--bcher-kva.de/\u{fc}"),
+            ("GET https://b\u{fc}cher.de:8443?\u{fc}", "GET https://xn--bcher-kva.de:8443?\u{fc}"),
+            ("GET https://a.com/b\u{fc}", "GET https://a.com/b\u{fc}"),
+            ("GET https://\u{ff45}xample.com/", "GET https://\u{ff45}xample.com/"),
+            ("b\u{fc}cher.de", "b\u{fc}cher.de"),
+            ("", ""),
+        ] {
+            assert_eq!(read_request(text), read);
         }
     }
 

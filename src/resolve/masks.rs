@@ -12,6 +12,52 @@ use crate::syntax::ast::{EnvItem, Text};
 /// The value of a claim on a variable that is passed.
 pub(super) const PASSED: &str = "pass";
 
+/// How the value of a claim on a variable that is masked begins. That of one that is set begins with `"`.
+const MASKED: &str = "mask ";
+
+/// What is done with a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Masks,
+    Passes,
+    Sets,
+}
+
+impl Doing {
+    /// By the value of a claim.
+    fn of(said: &str) -> Self {
+        match said {
+            PASSED => Self::Passes,
+            _ if said.starts_with(MASKED) => Self::Masks,
+            _ => Self::Sets,
+        }
+    }
+
+    fn done(self) -> &'static str {
+        match self {
+            Self::Masks => "masked",
+            Self::Passes => "passed as it is",
+            Self::Sets => "set",
+        }
+    }
+
+    fn does(self) -> &'static str {
+        match self {
+            Self::Masks => "masks it",
+            Self::Passes => "passes it as it is",
+            Self::Sets => "sets it",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Masks => "masked here",
+            Self::Passes => "passed here, where the command sees the value",
+            Self::Sets => "set here, where the command sees the value",
+        }
+    }
+}
+
 /// What the claim on a variable is called.
 pub(super) fn claim_of(name: &str) -> String {
     format!("the variable `{name}`")
@@ -26,30 +72,37 @@ impl Collector<'_> {
         }
         let Some(hosts) = hosts else { return };
         let name = item.name.value.clone();
-        self.passed_in_the_profile(&name, item.span);
         let mut said: Vec<String> = hosts.iter().map(|host| host.value.to_string()).collect();
         said.sort();
-        if self.claim(claim_of(&name), item.span, format!("mask {}", said.join(" "))) {
+        let said = format!("{MASKED}{}", said.join(" "));
+        self.masked_in_one(&name, item.span, &said);
+        if self.claim(claim_of(&name), item.span, said) {
             policy.masks.push(Mask { name, hosts, span: item.span });
         }
     }
 
-    /// Where the profile passes what a fragment masks, it does not just win: whoever wrote it may not know that it shows the value.
-    fn passed_in_the_profile(&mut self, name: &str, masked: Span) {
+    /// Where a fragment masks what the profile passes or sets, or the other way around, the profile does not just win: whoever wrote it may not know
+    /// that it shows the value, or that what it uses wants to see it. `said` is what the fragment says.
+    pub(super) fn masked_in_one(&mut self, name: &str, here: Span, said: &str) {
         let Some(first) = self.claims.get(&claim_of(name)) else { return };
-        if self.fragment || first.file != 0 || self.file == 0 || first.value != PASSED {
+        let (own, other) = (Doing::of(&first.value), Doing::of(said));
+        let masked = [own, other].iter().filter(|doing| **doing == Doing::Masks).count();
+        if self.fragment || first.file != 0 || self.file == 0 || masked != 1 {
             return;
         }
-        let passed = first.span;
+        let (message, first_label, label) = (
+            format!("`{name}` is {}, and a fragment {}", own.done(), other.does()),
+            own.label(),
+            other.label(),
+        );
+        let place = first.span;
+        let help = match own {
+            Doing::Masks => "take the fragment out, or mask it there too",
+            Doing::Passes => "take `pass` out, or the fragment",
+            Doing::Sets => "take `set` out, or the fragment",
+        };
         self.report(
-            Finding::new(
-                "mask",
-                Severity::Error,
-                format!("`{name}` is passed as it is, and a fragment masks it"),
-            )
-            .at(passed, "passed here, where the command sees the value")
-            .at(masked, "masked here")
-            .help("take `pass` out, or the fragment"),
+            Finding::new("mask", Severity::Error, message).at(place, first_label).at(here, label).help(help),
         );
     }
 

@@ -24,7 +24,7 @@ use crate::syntax::{MAX_FINDINGS, ast};
 use camino::Utf8PathBuf;
 use std::collections::BTreeMap;
 
-pub use hosts::{parse as parse_host, read as read_host};
+pub use hosts::{parse as parse_host, read as read_host, read_request};
 pub use loader::{LiveLoader, LoadFailure, Loader, MemoryLoader};
 
 /// What the one who compiles brings along.

@@ -3,10 +3,12 @@
 use super::collect::Collector;
 use super::hosts;
 use crate::finding::{Edit, Finding, Severity};
-use crate::policy::host::{Host, port_number};
+use crate::plan::question::Question;
+use crate::plan::request::{Request, can_be_named};
+use crate::policy::host::{Host, Target, port_number};
 use crate::policy::requests::{PathFault, PathPattern, Requests};
-use crate::policy::{HostPattern, Network, NetworkRule, UnixSocket};
-use crate::source::Spanned;
+use crate::policy::{HostPattern, Network, NetworkRule, PolicyPath, UnixSocket};
+use crate::source::{Span, Spanned};
 use crate::syntax::ast::{self, NetworkItemKind, Text, TextPart, Word};
 
 impl Collector<'_> {
@@ -25,7 +27,7 @@ impl Collector<'_> {
                 NetworkItemKind::Allow { host, methods, paths } => match self.requests(methods, paths) {
                     // With less than it says it would allow more.
                     None => {
-                        self.host(host, true);
+                        self.host(host, true, None);
                         continue;
                     }
                     requests => (true, host, requests),
@@ -33,7 +35,7 @@ impl Collector<'_> {
                 NetworkItemKind::Inspect(text) => (true, text, Some(Requests::default())),
                 NetworkItemKind::Deny(text) => (false, text, None),
                 NetworkItemKind::Unix(path) => {
-                    let path = self.expander.path(path);
+                    let path = self.socket(path);
                     unix.extend(path.map(|path| UnixSocket { path, span: item.span }));
                     continue;
                 }
@@ -48,7 +50,8 @@ impl Collector<'_> {
                     continue;
                 }
             };
-            let Some(pattern) = self.host(written, allow) else { continue };
+            let plain = matches!(item.kind, NetworkItemKind::Allow { .. }) && asks.is_none();
+            let Some(pattern) = self.host(written, allow, plain.then_some(item.span)) else { continue };
             if asks.is_some() && !self.is_single(&pattern, written, "connections are read of") {
                 continue;
             }
@@ -57,15 +60,97 @@ impl Collector<'_> {
         (Network::Only(rules), unix)
     }
 
-    /// The pattern of a host; what is wrong with it is told of.
-    fn host(&mut self, written: &Text, allow: bool) -> Option<HostPattern> {
+    /// The path of a socket; what is none is told of.
+    fn socket(&mut self, written: &Text) -> Option<PolicyPath> {
         let text = self.expander.text(written)?;
+        let error = |message: &str| Finding::new("path", Severity::Error, message).at(written.span, "here");
+        if text.starts_with('@') || text.starts_with('\0') {
+            self.report(error("a socket without a path").help(
+                "only sockets that are files can be allowed: those without a path are the command's own; a file of that name is `./@…`",
+            ));
+            return None;
+        }
+        if let Some(path) = written_socket(written).and_then(|text| of_scheme(text)) {
+            let right = format!("\"{path}\"");
+            let edit = Edit { span: written.span, replacement: right.clone() };
+            let finding = error("`unix:` before the path of a socket").help(format!("write `unix {right}`"));
+            self.report(finding.fix(format!("write `{right}`"), vec![edit], true));
+            return None;
+        }
+        self.expander.path(written)
+    }
+
+    /// What is said of a text that is no host but a path, or a request; `line` is the whole entry where it is nothing but `allow "HOST"`.
+    fn other_than_host(
+        &self,
+        written: &Text,
+        text: &str,
+        allow: bool,
+        line: Option<Span>,
+    ) -> Option<Finding> {
+        let error = |message: &str| Finding::new("host", Severity::Error, message).at(written.span, "here");
+        if let Some((method, url)) = text.split_once(char::is_whitespace)
+            && url.contains("://")
+            && !method.contains("://")
+        {
+            return Some(error("a request is not a host").help(request_line(method, text)));
+        }
+        let is_path = text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../");
+        if !is_path && of_scheme(text).is_none() {
+            return None;
+        }
+        let finding = error("a path is not a host");
+        if !allow {
+            return Some(finding.help(
+                "a socket that no `unix` line allows is denied; for files there is `deny` outside of `network`",
+            ));
+        }
+        let literal = written_socket(written).map(|text| of_scheme(text).unwrap_or(text));
+        Some(match literal {
+            Some(path) => {
+                let right = format!("unix \"{path}\"");
+                let finding = finding.help(format!("write `{right}`"));
+                match line {
+                    Some(span) => {
+                        let edit = Edit { span, replacement: right.clone() };
+                        finding.fix(format!("write `{right}`"), vec![edit], false)
+                    }
+                    None => finding,
+                }
+            }
+            None => finding.help(
+                "a socket is allowed by `unix \"PATH\"`; for files there is `root` outside of `network`",
+            ),
+        })
+    }
+
+    /// The pattern of a host; what is wrong with it is told of. `line` is the whole entry where it is nothing but `allow "HOST"`.
+    fn host(&mut self, written: &Text, allow: bool, line: Option<Span>) -> Option<HostPattern> {
+        let text = self.expander.text(written)?;
+        if let Some(finding) = self.other_than_host(written, &text, allow, line) {
+            self.report(finding);
+            return None;
+        }
         let error = match hosts::parse(&text, allow) {
             Ok(pattern) => return Some(pattern),
             Err(error) => error,
         };
         let span = written.span;
         let finding = Finding::new("host", Severity::Error, error.message).at(span, "here").help(error.help);
+        if let Some(port) = own_port(&text).filter(|_| allow) {
+            let right = format!("localhost {port}");
+            let finding = finding.help(format!(
+                "a command reaches itself there without leave; for the port of the machine it runs on, write `{right}`"
+            ));
+            self.report(match line {
+                Some(line) => {
+                    let edit = Edit { span: line, replacement: right.clone() };
+                    finding.fix(format!("write `{right}`"), vec![edit], false)
+                }
+                None => finding,
+            });
+            return None;
+        }
         // A text with variables cannot be replaced by what they happen to hold.
         let literal = written.parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
         let plain =
@@ -112,8 +197,22 @@ impl Collector<'_> {
     /// What may be asked; nothing where a part of it is wrong.
     fn requests(&mut self, methods: &[Word], paths: &[Text]) -> Option<Requests> {
         let methods = self.methods(methods);
-        let patterns: Vec<_> = paths.iter().map(|path| self.path_pattern(path)).collect();
-        Some(Requests { methods: methods?, paths: patterns.into_iter().collect::<Option<_>>()? })
+        let mut patterns: Vec<PathPattern> = Vec::new();
+        let mut sound = true;
+        for written in paths {
+            match self.path_pattern(written) {
+                None => sound = false,
+                Some(path) => match patterns.iter().find(|known| known.same(&path)) {
+                    Some(known) => {
+                        let message = format!("`{known}` twice");
+                        let finding = Finding::new("request-path", Severity::Error, message);
+                        self.report(finding.at(written.span, "again here").help("take it out"));
+                    }
+                    None => patterns.push(path),
+                },
+            }
+        }
+        sound.then_some(Requests { methods: methods?, paths: patterns })
     }
 
     fn methods(&mut self, words: &[Word]) -> Option<Vec<String>> {
@@ -165,7 +264,7 @@ impl Collector<'_> {
         let mut patterns: Vec<Spanned<HostPattern>> = Vec::new();
         let mut sound = true;
         for written in hosts {
-            let pattern = self.host(written, true);
+            let pattern = self.host(written, true, None);
             let single = pattern.filter(|pattern| self.is_single(pattern, written, "a secret is shown to"));
             match single {
                 Some(pattern) if patterns.iter().any(|known| known.value == pattern) => {
@@ -193,6 +292,44 @@ impl Collector<'_> {
             }
         }
     }
+}
+
+/// The text of a socket or host where it is in quotes as it is: without variables, and nothing in it that would need an escape.
+fn written_socket(written: &Text) -> Option<&str> {
+    let plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$`".contains(&byte));
+    match written.parts.as_slice() {
+        [TextPart::Literal(text)] => Some(text.as_str()).filter(plain),
+        _ => None,
+    }
+}
+
+/// What stands after `unix:` or `unix://`, as other programs write a socket.
+fn of_scheme(text: &str) -> Option<&str> {
+    let path = text.strip_prefix(Question::UNIX)?;
+    // `unix:443` is a host and its port.
+    Some(path.strip_prefix("//").unwrap_or(path)).filter(|path| path.contains('/'))
+}
+
+/// The port, of a host that is this machine.
+fn own_port(text: &str) -> Option<u16> {
+    let target = Target::parse(text, None).ok()?;
+    target.host.is_localhost().then_some(target.port)
+}
+
+/// The line that allows a request, for whoever wrote one where a host stands.
+fn request_line(method: &str, text: &str) -> String {
+    let Ok(request) = Request::parse(&hosts::read_request(text)) else {
+        return "name the host, and what may be asked of it: `allow \"a.example.com\" methods GET`".into();
+    };
+    let host = request.target.to_string();
+    let host = host.strip_suffix(":443").unwrap_or(&host);
+    let methods = if can_be_named(method) { format!(" methods {method}") } else { String::new() };
+    let plain = !request.path.contains(['"', '$', '*']);
+    let paths = match PathPattern::parse(&request.path) {
+        Ok(path) if plain => format!(" paths \"{path}\""),
+        _ => String::new(),
+    };
+    format!("write `allow \"{host}\"{methods}{paths}`")
 }
 
 /// What is said of a path that is none: message, help, and what may be meant.

@@ -162,6 +162,16 @@ impl Refused<'_> {
                 true,
             );
         }
+        if self.statement == "localhost"
+            && let Some(port) = port_in(text)
+        {
+            let edit = Edit { span, replacement: port.to_owned() };
+            return plain().help(format!("write `localhost {port}`")).fix(
+                format!("write `{port}`"),
+                vec![edit],
+                true,
+            );
+        }
         if found.kind != PieceKind::Bare {
             return self.unexpected_punctuation(found, plain());
         }
@@ -191,6 +201,15 @@ impl Refused<'_> {
         }
         if self.expects_member() || self.expects(&[Rule::names]) {
             return self.wrong_name(found, plain());
+        }
+        let is_quoted = |piece: Piece| matches!(piece.kind, PieceKind::Cooked | PieceKind::Raw);
+        if self.expects_quoted() && next.is_some_and(is_quoted) {
+            // In quotes it would be one text too many.
+            return plain().help(match (self.statement, text) {
+                ("unix", "glob") => "a pattern cannot be a socket: name each one, `unix \"PATH\"`".to_owned(),
+                (_, "glob") => "only `deny` takes a pattern: name each path".to_owned(),
+                _ => format!("the quoted text stands here: take `{quote}` out"),
+            });
         }
         if self.expects_quoted() {
             let adjacent = next.is_some_and(|next| next.start == found.end);
@@ -335,6 +354,14 @@ impl Refused<'_> {
         }
         plain
     }
+}
+
+/// The digits of a port that is written as a text or behind a colon.
+pub(super) fn port_in(text: &str) -> Option<&str> {
+    let inner = text.trim_start_matches('r').trim_matches('#');
+    let inner = inner.trim_matches(|c| matches!(c, '"' | '\'')).trim_start_matches(':');
+    let is_port = inner.parse::<u16>().is_ok_and(|port| port > 0);
+    Some(inner).filter(|digits| is_port && digits.starts_with(|first: char| matches!(first, '1'..='9')))
 }
 
 /// What stands in single quotes, where a text is in them.

@@ -3,6 +3,7 @@
 use super::amount::amount;
 use super::ast::*;
 use super::blocks::Outer;
+use super::diagnose::port_in;
 use super::grammar::Rule;
 use super::outline::{Item, Piece, PieceKind};
 use super::parser::Parser;
@@ -100,13 +101,46 @@ impl<'a> Parser<'a> {
         let first = self.first(item, outer)?;
         let word = self.str(first);
         if !vocabulary.words().contains(&word) {
-            if !self.is_misplaced(item, first, outer) && self.sound(item) {
+            if !self.is_misplaced(item, first, outer)
+                && self.sound(item)
+                && !(vocabulary == Vocabulary::Host && self.is_glued(item, first))
+            {
                 self.unknown(first, word, &vocabulary, Some(outer.word));
             }
             return None;
         }
         self.no_inner_block(item, outer.word);
         self.sound(item).then_some(word)
+    }
+
+    /// Whether an entry is `localhost:PORT` or `unix:PATH`, as other programs write them. Told of.
+    fn is_glued(&mut self, item: &Item, first: Piece) -> bool {
+        let word = self.str(first);
+        let plain = |path: &&str| {
+            path.starts_with(['/', '~', '.'])
+                && path.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\$`".contains(&byte))
+        };
+        let (message, right) = if let Some(port) = word.strip_prefix("localhost:").and_then(port_in) {
+            ("`:` before a port", format!("localhost {port}"))
+        } else if let Some(path) = word.strip_prefix("unix:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            let Some(path) = Some(path).filter(plain) else { return false };
+            ("`unix:` before the path of a socket", format!("unix \"{path}\""))
+        } else {
+            return false;
+        };
+        let alone = self.words(item).len() == 1;
+        self.report(|parser| {
+            let span = parser.span(first);
+            let finding = Finding::new("syntax", Severity::Error, message).at(span, "here");
+            let finding = finding.help(format!("write `{right}`"));
+            if !alone {
+                return finding;
+            }
+            let edit = Edit { span, replacement: right.clone() };
+            finding.fix(format!("write `{right}`"), vec![edit], true)
+        });
+        true
     }
 
     /// Whether an entry is a statement of the block around this one: most likely a `}` was forgotten above it. Told of once, and the

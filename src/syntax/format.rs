@@ -39,12 +39,17 @@ impl Line {
 /// The text in the one layout. A text that does not parse is given back as it is. Formatting twice changes nothing more.
 pub fn format(sources: &Sources, id: FileId) -> String {
     let text = &*sources.file(id).text;
-    if parse(sources, id).findings.iter().any(|finding| finding.severity == Severity::Error) {
+    if !is_sound(sources, id) {
         return text.to_owned();
     }
     let mut lines = lines(text);
     align(&mut lines);
     write(&lines)
+}
+
+/// Whether a text parses, so that it can be laid out.
+pub fn is_sound(sources: &Sources, id: FileId) -> bool {
+    parse(sources, id).findings.iter().all(|finding| finding.severity != Severity::Error)
 }
 
 fn lines(text: &str) -> Vec<Line> {
@@ -60,7 +65,9 @@ fn lines(text: &str) -> Vec<Line> {
 
 fn line(text: &str, row: &[Piece], open: &mut Vec<String>) -> Line {
     let str = |piece: &Piece| text.get(piece.range()).unwrap_or_default();
-    let closing = row.iter().take_while(|piece| is_closing(piece.kind)).count();
+    // What stands before a brace that closes is needless.
+    let said = row.iter().filter(|piece| piece.kind != PieceKind::Semicolon);
+    let closing = said.take_while(|piece| is_closing(piece.kind)).count();
     let depth = open.len().saturating_sub(closing);
     let block = open.last().cloned().unwrap_or_default();
     let mut comment = None;
@@ -179,12 +186,12 @@ fn align(lines: &mut [Line]) {
 fn write(lines: &[Line]) -> String {
     let mut out = String::new();
     let mut blank = false;
+    let mut opens = true;
     for line in lines {
         if line.is_blank() {
             blank = true;
             continue;
         }
-        let opens = out.is_empty() || out.ends_with("{\n") || out.ends_with("[\n");
         let closes = line.cells.first().is_some_and(|cell| cell.starts_with(['}', ']']));
         if std::mem::take(&mut blank) && !opens && !closes {
             out.push('\n');
@@ -198,6 +205,8 @@ fn write(lines: &[Line]) -> String {
             out.push_str(comment);
         }
         out.push('\n');
+        // A comment may end in such a sign, too.
+        opens = line.comment.is_none() && line.cells.last().is_some_and(|cell| cell.ends_with(['{', '[']));
     }
     out
 }

@@ -21,7 +21,7 @@ mod strings;
 pub mod words;
 
 pub use diagnose::shown;
-pub use format::format;
+pub use format::{format, is_sound};
 pub use load::{LoadError, load};
 pub use parser::{MAX_FINDINGS, Parsed, parse};
 pub use strings::is_hidden;

@@ -334,4 +334,76 @@ fn what_is_asked_on_the_command_line_is_a_part_of_what_is_known() {
     place.on_examples(&write).exits(0);
     check(&["--workspace", "/home/dev/project"]).exits(0);
     check(&["--workspace", "/home/dev"]).exits(1).says("A_TOKEN");
+    check(&["--workspace", "."]).exits(1).says("A_TOKEN");
+    // Of a directory of the repository, how it is called from the baseline.
+    place.on_examples(&[&write[..], &["--workspace", "sub/x"]].concat());
+    let text = place.read(FILE);
+    assert!(text.contains("workspaces = [\"./sub/x\"]") && !text.contains(place.path.as_str()), "{text}");
+}
+
+#[test]
+fn the_workspace_is_the_same_however_it_came_about_and_another_one_is_not() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    place.profile(
+        "a.palisade",
+        "root \"$workspace\" read-only\nroot \"$workspace/gone\" read-only\nenv { pass A_TOKEN }",
+    );
+    place.write("sub/deep/x", "");
+    std::os::unix::fs::symlink("sub", place.path.join("link")).unwrap();
+    let at = |directory: &str, arguments: &[&str]| {
+        let mut all = vec!["check", "--fail-on", "note", "--format=concise"];
+        all.extend(arguments);
+        place.run_at(directory, &all)
+    };
+    let root = place.path.as_str();
+    at("", &["a.palisade", "--write-baseline", FILE]);
+    let known = |directory: &str, up: &str, more: &[&str]| {
+        let (profile, file) = (format!("{up}a.palisade"), format!("{up}{FILE}"));
+        let shown = at(directory, &[&[&*profile, "--baseline", &*file], more].concat()).out;
+        assert!(!shown.contains("[stale-baseline]"), "{directory} {more:?}: {shown}");
+        !shown.contains("A_TOKEN")
+    };
+    assert!(known("", "", &[]));
+    for (directory, up, more) in [
+        ("", "", &["--workspace", "."][..]),
+        ("", "", &["--workspace", root]),
+        ("", "", &["--workspace", "sub/.."]),
+        ("sub", "../", &["--workspace", ".."]),
+        ("sub/deep", "../../", &["--workspace", "../.."]),
+        ("sub", "../", &["--workspace", root]),
+    ] {
+        assert!(known(directory, up, more), "{directory} {more:?}");
+    }
+    for (directory, up, more) in
+        [("sub", "../", &[][..]), ("", "", &["--workspace", "sub"]), ("", "", &["--workspace", "/"])]
+    {
+        assert!(!known(directory, up, more), "{directory} {more:?}");
+    }
+    // The other way around, and by another name of the directory.
+    at("sub", &["../a.palisade", "--write-baseline", &format!("../{FILE}")]);
+    assert!(place.read(FILE).contains("workspaces = [\"sub\"]"), "{}", place.read(FILE));
+    assert!(known("sub", "../", &[]));
+    assert!(known("", "", &["--workspace", "sub"]));
+    assert!(!known("", "", &[]));
+}
+
+#[test]
+fn a_parameter_that_is_set_to_its_default_is_the_same_statement() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path.join(".git")).unwrap();
+    place.profile(
+        "a.palisade",
+        "param w \"ws\"\nparam v \"$workspace\"\nroot \"$workspace\" read-only\nenv { set A_TOKEN \"$w/x\"; set B_TOKEN \"$v\" }",
+    );
+    place.on_examples(&["check", "--fail-on", "note", "--write-baseline", FILE]).exits(0);
+    let check = |set: &[&str]| {
+        place.on_examples(&[&["check", "--fail-on", "note", "--baseline", FILE][..], set].concat())
+    };
+    check(&["--set", "w=ws"]).exits(0);
+    check(&["--set", "w=ws "]).exits(1).says("A_TOKEN");
+    check(&["--set", "w="]).exits(1).says("A_TOKEN");
+    // Written so, and checked without.
+    place.on_examples(&["check", "--fail-on", "note", "--write-baseline", FILE, "--set", "w=ws"]).exits(0);
+    check(&[]).exits(0);
 }

@@ -70,8 +70,21 @@ impl Place {
     }
 
     pub fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
+        self.run_in("", arguments, input)
+    }
+
+    /// The same in a directory below.
+    pub fn run_at(&self, directory: &str, arguments: &[&str]) -> Ran {
+        self.run_in(directory, arguments, "")
+    }
+
+    fn run_in(&self, directory: &str, arguments: &[&str], input: &str) -> Ran {
         let mut command = assert_cmd::Command::cargo_bin("palisade").unwrap();
-        command.current_dir(&self.path).args(arguments).env("HOME", "/home/dev").env_remove("NO_COLOR");
+        command
+            .current_dir(self.path.join(directory))
+            .args(arguments)
+            .env("HOME", "/home/dev")
+            .env_remove("NO_COLOR");
         // A run that waits for something fails here instead of for ever.
         let output = command.timeout(std::time::Duration::from_secs(60)).write_stdin(input).output().unwrap();
         Ran::of(output)
@@ -105,13 +118,11 @@ impl Ran {
     }
 
     #[track_caller]
+    /// Whether it is said, over however many lines.
     pub fn says(self, text: &str) -> Self {
-        assert!(
-            self.out.contains(text) || self.err.contains(text),
-            "no {text:?}\nout: {}\nerr: {}",
-            self.out,
-            self.err
-        );
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = |stream: &str| stream.contains(text) || one_line(stream).contains(&one_line(text));
+        assert!(said(&self.out) || said(&self.err), "no {text:?}\nout: {}\nerr: {}", self.out, self.err);
         self
     }
 }

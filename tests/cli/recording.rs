@@ -48,13 +48,39 @@ fn what_was_not_asked_is_not_known() {
 }
 
 #[test]
-fn a_recording_replaces_a_planted_link_and_does_not_write_through_it() {
+fn a_recording_takes_the_place_of_a_recording_and_of_nothing_else() {
     let place = project();
     place.write("victim", "precious");
-    std::os::unix::fs::symlink("victim", place.path.join("host.yaml")).unwrap();
+    place.write("list.yaml", "system: linux\nhome: /home/x\n");
+    std::os::unix::fs::symlink("victim", place.path.join("link.yaml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.path.join("dangling.yaml")).unwrap();
+    let profile = place.read("a.palisade");
+    for file in ["a.palisade", "victim", "list.yaml", "link.yaml", "dangling.yaml", "src"] {
+        place
+            .run(&["host", "record", "a.palisade", "-o", file])
+            .exits(2)
+            .says(&format!("`{file}` was not written: something else than a recorded machine stands there"))
+            .says("name another file");
+    }
+    assert_eq!((place.read("a.palisade"), place.read("victim")), (profile, "precious".to_owned()));
+    assert!(!place.exists("nowhere"));
     place.run(&["host", "record", "a.palisade", "-o", "host.yaml"]).exits(0);
-    assert_eq!(place.read("victim"), "precious");
+    place.write("host.yaml", "# by hand\nsystem: beos\narchitecture: x\nhome: /\nentries: {}\n");
+    place.run(&["host", "record", "a.palisade", "-o", "host.yaml"]).exits(0);
+    assert!(!place.read("host.yaml").contains("by hand"));
+}
+
+#[test]
+fn a_recording_replaces_a_planted_link_and_does_not_write_through_it() {
+    let place = project();
+    place.run(&["host", "record", "a.palisade", "-o", "other.yaml"]).exits(0);
+    let old = place.read("other.yaml").replace("system: ", "system:   ");
+    place.write("other.yaml", &old);
+    std::os::unix::fs::symlink("other.yaml", place.path.join("host.yaml")).unwrap();
+    place.run(&["host", "record", "a.palisade", "-o", "host.yaml"]).exits(0);
+    assert_eq!(place.read("other.yaml"), old);
     assert!(place.read("host.yaml").contains("system: "));
+    assert!(!place.path.join("host.yaml").is_symlink());
 }
 
 #[test]

@@ -63,9 +63,17 @@ fn reports_link_to_the_pages_of_rules() {
     let rule = uri();
     assert_eq!(rule["helpUri"], page.replace("{rule}", rule["id"].as_str().unwrap()));
     // What a terminal would take for more than text, or what a viewer would run.
-    for hostile in
-        ["https://example.com/{rule}\\u001b[2J", "javascript:{rule}", "https://example.com/ {rule}"]
-    {
+    for hostile in [
+        "https://example.com/{rule}\\u001b[2J",
+        "javascript:{rule}",
+        "https://example.com/ {rule}",
+        "https://example.com/{rule}/{rule}",
+        "https://example.com/{rule}{",
+        "https://example.com/}{rule}",
+        "https://example.com/<{rule}>",
+        "https://example.com/{rule}\\\"x",
+        "https://example.com\\\\{rule}",
+    ] {
         place.write("palisade.toml", &format!("rule-pages = \"{hostile}\"\n"));
         place.on_examples(&["check"]).exits(2);
     }

@@ -178,9 +178,47 @@ fn fmt_changes_blanks_once_and_check_changes_nothing() {
     assert_eq!(place.read("a.palisade"), once);
     assert_eq!(place.run_with(&["fmt", "-"], wild).exits(0).out, once);
     place.write("broken.palisade", "profile {{{");
-    place.run(&["fmt", "broken.palisade"]);
-    assert_eq!(place.read("broken.palisade"), "profile {{{");
     place.run(&["fmt", "gone.palisade"]).exits(2);
+}
+
+#[test]
+fn fmt_says_what_does_not_parse_and_goes_on_with_the_others() {
+    let place = Place::empty();
+    let wild = "edition 1\nprofile   \"case\"  { root \"$workspace\"   read-only; }\n";
+    place.write("broken.palisade", "profile {{{");
+    place.write("wild.palisade", wild);
+    let unread = "`broken.palisade` does not parse, and was left as it is";
+    let ran = place.run(&["fmt", "--check", "broken.palisade", "wild.palisade"]).exits(2);
+    ran.says(unread).says("would change wild.palisade");
+    place.run(&["fmt", "--check", "broken.palisade"]).exits(2).says(unread);
+    place
+        .run(&["fmt", "broken.palisade", "wild.palisade"])
+        .exits(2)
+        .says(unread)
+        .says("changed wild.palisade");
+    place.run(&["fmt", "--check", "wild.palisade"]).exits(0);
+    assert_eq!(place.read("broken.palisade"), "profile {{{");
+    let piped = place.run_with(&["fmt", "-"], "profile {{{").exits(2);
+    assert_eq!(piped.out, "profile {{{");
+    place.write("wild.palisade", wild);
+    place.run(&["fmt", "gone.palisade", "wild.palisade"]).exits(2).says("changed wild.palisade");
+}
+
+#[test]
+fn fmt_changes_nothing_more_where_a_semicolon_begins_a_line_or_a_comment_ends_in_a_brace() {
+    let place = Place::empty();
+    for (text, laid_out) in [
+        ("    network off\n;}\n", "    network off\n}\n"),
+        ("network off\n;;\n;tools git ;\n; ; }\n", "    network off\n\n    tools git\n}\n"),
+        ("env { set A \"x\"\n;} ;}\n", "    env { set A \"x\"\n} }\n"),
+        ("tools git # {\n\ndeny \"/a/b\" # c\n}\n", "    tools git  # {\n\n    deny \"/a/b\"  # c\n}\n"),
+    ] {
+        let head = "edition 1\nprofile \"case\" {\n";
+        place.write("a.palisade", &format!("{head}{text}"));
+        place.run(&["fmt", "a.palisade"]).exits(0);
+        assert_eq!(place.read("a.palisade"), format!("{head}{laid_out}"));
+        place.run(&["fmt", "--check", "a.palisade"]).exits(0);
+    }
 }
 
 #[test]

@@ -248,3 +248,39 @@ fn what_a_command_has_of_its_own_is_not_what_the_host_has() {
     let root = why("link", "src/main.c");
     root.exits(0).says("across mounts it fails with EXDEV");
 }
+
+#[test]
+fn what_is_said_of_hosts_and_requests_fits() {
+    let place = Place::with(
+        "a.palisade",
+        "root \"$workspace\" read-only\nnetwork only {\n  allow \"api.example.org\" methods GET paths \"/a/**\"\n  inspect \"in.example.org\"\n  \
+         allow \"b\u{fc}cher.example.org\"\n}",
+    );
+    let long = "a-rather-long-name-of-a-host-that-fills-a-line-of-a-terminal-by-itself.example.org";
+    for (operation, subject, code) in [
+        ("connect", "api.example.org", 0),
+        ("connect", "b\u{fc}cher.example.org", 0),
+        ("connect", "a/b", 1),
+        ("connect", long, 1),
+        ("request", "POST https://api.example.org/a/b", 1),
+        ("request", "CONNECT https://in.example.org/", 1),
+        ("request", "get https://in.example.org/", 0),
+        ("request", "get https://api.example.org/a/b", 1),
+        ("request", "GET https://b\u{fc}cher.example.org/", 0),
+    ] {
+        let out = place.on_examples(&["why", operation, subject]).exits(code).out;
+        for line in out.lines() {
+            let fits = line.chars().count() <= 80 || line.contains(long) || line.trim().starts_with('`');
+            assert!(fits, "{operation} {subject}: {line}");
+        }
+    }
+    let why = |operation: &str, subject: &str| place.on_examples(&["why", operation, subject]);
+    why("connect", "sock/a.sock").exits(1).says("for a socket write `unix:sock/a.sock`");
+    why("request", "GET https://b\u{fc}cher.example.org/x")
+        .says("request GET https://b\u{fc}cher.example.org/x")
+        .says("which the network knows as GET https://xn--bcher-kva.example.org/x");
+    let tunnel = why("request", "CONNECT https://in.example.org/").says("is never allowed there");
+    assert!(!tunnel.out.contains("would allow it"), "{}", tunnel.out);
+    let lower = why("request", "get https://api.example.org/a/b").says("no line can name the method `get`");
+    assert!(!lower.out.contains("would allow it"), "{}", lower.out);
+}

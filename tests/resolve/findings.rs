@@ -106,7 +106,7 @@ fn hosts() {
         "network only { allow \"localhost:80\" }",
         "`localhost` is the command's own",
         "\"localhost:80\"",
-        "`localhost PORT`",
+        "write `localhost 80`",
     );
     mistake(
         "network only { allow \"127.0.0.1\" }",
@@ -354,12 +354,86 @@ fn masks() {
         let text = profile(&format!("use \"f.palisade\"\n{hosts}\nenv {{ {own} }}"));
         resolve_with(&text, &[("/work/f.palisade", &fragment(&format!("env {{ {used} }}")))], &options())
     };
-    assert_eq!(
-        over("pass A", "mask A for \"x.com\"").found(),
-        [("`A` is passed as it is, and a fragment masks it", "pass A")]
-    );
-    let masked = over("mask A for \"x.com\"", "pass A");
-    assert_eq!((masked.found().len(), masked.policy().masks.len(), masked.policy().env.len()), (0, 1, 0));
+    let mask = "mask A for \"x.com\"";
+    for (own, used, message) in [
+        ("pass A", mask, "`A` is passed as it is, and a fragment masks it"),
+        ("set A \"x\"", mask, "`A` is set, and a fragment masks it"),
+        (mask, "pass A", "`A` is masked, and a fragment passes it as it is"),
+        (mask, "set A \"x\"", "`A` is masked, and a fragment sets it"),
+    ] {
+        assert_eq!(over(own, used).found(), [(message, own)]);
+    }
+    // Whether it is masked is alike; of the hosts, the profile has the say.
+    let masked = over(mask, "mask A for \"api.y.com\"");
+    assert_eq!((masked.found().len(), masked.policy().masks.len()), (0, 1));
+    let set = over("set A \"x\"", "pass A");
+    assert_eq!((set.found().len(), set.policy().env.len()), (0, 1));
+}
+
+#[test]
+fn what_is_no_host_but_a_socket_or_a_request() {
+    let fix = |line: &str| {
+        let case = body(&format!("network only {{ {line} }}"));
+        let finding = case.only().clone();
+        let edits =
+            finding.fix.map(|fix| fix.edits.iter().map(|edit| edit.replacement.clone()).collect::<Vec<_>>());
+        (finding.message, finding.help.unwrap_or_default(), edits)
+    };
+    let socket = |line: &str, right: &str| {
+        let (message, help, edits) = fix(line);
+        assert_eq!((message.as_str(), help), ("a path is not a host", format!("write `{right}`")), "{line}");
+        assert_eq!(edits, Some(vec![right.to_owned()]), "{line}");
+    };
+    socket("allow \"/run/docker.sock\"", "unix \"/run/docker.sock\"");
+    socket("allow \"unix:/run/x.sock\"", "unix \"/run/x.sock\"");
+    socket("allow \"unix:///run/x.sock\"", "unix \"/run/x.sock\"");
+    socket("allow \"~/x.sock\"", "unix \"~/x.sock\"");
+    for line in
+        ["allow \"$workspace\"", "allow \"$workspace/x y\"", "deny \"/run/docker.sock\"", "inspect \"$home\""]
+    {
+        let (message, help, edits) = fix(line);
+        assert_eq!((message.as_str(), edits), ("a path is not a host", None), "{line}");
+        assert!(!help.is_empty() && !help.contains("``"), "{line}: {help}");
+    }
+    for (text, right) in [
+        ("GET https://a.example.net/", "`allow \"a.example.net\" methods GET paths \"/\"`"),
+        ("POST https://a.example.net:8443/x?y", "`allow \"a.example.net:8443\" methods POST paths \"/x\"`"),
+        ("get http://a.example.net/a//b", "`allow \"a.example.net:80\"`"),
+        ("GET https://*.example.net/", "methods GET"),
+    ] {
+        for word in ["allow", "inspect", "deny"] {
+            let (message, help, edits) = fix(&format!("{word} \"{text}\""));
+            assert_eq!((message.as_str(), edits), ("a request is not a host", None), "{text}");
+            assert!(help.contains(right), "{text}: {help}");
+        }
+    }
+    for host in ["localhost", "127.0.0.1", "[::1]"] {
+        let (_, help, edits) = fix(&format!("allow \"{host}:5432\""));
+        assert!(help.contains("write `localhost 5432`"), "{help}");
+        assert_eq!(edits, Some(vec!["localhost 5432".to_owned()]));
+    }
+    assert_eq!(fix("allow \"localhost\"").2, None);
+    assert_eq!(fix("unix \"@abstract\"").0, "a socket without a path");
+    let (message, _, edits) = fix("unix \"unix:/run/x.sock\"");
+    assert_eq!(message, "`unix:` before the path of a socket");
+    assert_eq!(edits, Some(vec!["\"/run/x.sock\"".to_owned()]));
+    assert_eq!(fix("allow \"https://\"").2, None);
+    assert_eq!(body("network only { unix \"./@x\"; allow \"unix:443\" }").found(), []);
+}
+
+#[test]
+fn a_path_of_requests_is_named_once() {
+    for second in ["/a", "/%61"] {
+        let line = format!("allow \"x.com\" paths \"/a\" \"/b\" \"{second}\"");
+        mistake(&format!("network only {{ {line} }}"), "`/a` twice", &format!("\"{second}\""), "take it out");
+    }
+    assert_eq!(body("network only { allow \"x.com\" paths \"/a\" \"/a/\" \"/A\" \"/*\" }").found(), []);
+}
+
+#[test]
+fn a_port_of_5000_digits_is_not_repeated() {
+    let case = body(&format!("network only {{ localhost {} }}", "5".repeat(5000)));
+    assert!(case.only().message.chars().count() < 100);
 }
 
 #[test]
@@ -369,11 +443,14 @@ fn expectations_about_requests() {
         mistake(&format!("expect {{ request {quoted} denied }}"), message, &quoted, help);
     };
     expect("https://x.com/", "a request without a method", "`GET https://api.example.com/path`");
-    expect("get https://x.com/", "`get` is no method", "`GET`");
+    expect("G/T https://x.com/", "`G/T` is no method", "`GET`");
     expect("GET x.com/a", "a URL that begins with neither `https://` nor `http://`", "");
     expect("GET https://*.x.com/", "`*` in a host", "of one host");
     mistake("expect { fetch \"x\" denied }", "unknown operation `fetch`", "fetch", "did you mean `request`?");
     assert_eq!(body("expect { request \"GET https://x.com/a?b\" denied }").found(), []);
+    let other = body("expect { request \"get https://b\u{fc}cher.de/\" denied }");
+    assert_eq!(other.found(), []);
+    assert_eq!(other.policy().expectations[0].subject, "get https://xn--bcher-kva.de/");
 }
 
 #[test]

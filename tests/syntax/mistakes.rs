@@ -439,3 +439,46 @@ fn every_wrong_statement_is_told_of_in_one_run() {
     assert_eq!(underlined, ["\"a\"", "netwrk", "sett", "C", "environment", "passs", "'x'"]);
     assert_eq!(case.keywords(), ["env", "tools"]);
 }
+
+#[test]
+fn ports_and_sockets_as_other_programs_write_them() {
+    let line = |line: &str| format!("network only {{ {line} }}");
+    for (written, underlined, message, right) in [
+        ("localhost:5432", "localhost:5432", "`:` before a port", "localhost 5432"),
+        ("localhost \"5432\"", "\"5432\"", "expected a port, found `\"5432\"`", "localhost 5432"),
+        ("localhost :5432", ":5432", "expected a port, found `:5432`", "localhost 5432"),
+        ("localhost '5432'", "'5432'", "expected a port, found `'5432'`", "localhost 5432"),
+        (
+            "unix:/run/x.sock",
+            "unix:/run/x.sock",
+            "`unix:` before the path of a socket",
+            "unix \"/run/x.sock\"",
+        ),
+        (
+            "unix:///run/x.sock",
+            "unix:///run/x.sock",
+            "`unix:` before the path of a socket",
+            "unix \"/run/x.sock\"",
+        ),
+    ] {
+        mistake(&line(written), message, underlined, &format!("write `{right}`"));
+        fixes(&line(written), &line(right));
+    }
+    mistake(&line("localhost \"70000\""), "expected a port, found `\"70000\"`", "\"70000\"", "");
+    mistake(
+        &line("unix glob \"/run/*.sock\""),
+        "expected a quoted path, found `glob`",
+        "glob",
+        "a pattern cannot be a socket",
+    );
+    mistake(
+        "root glob \"/x\" read-only",
+        "expected a quoted path, found `glob`",
+        "glob",
+        "only `deny` takes a pattern",
+    );
+    for text in ["unix glob \"/run/*.sock\"", "localhost \"70000\"", "unix file \"/run/x\""] {
+        let case = body(&line(text));
+        assert!(case.parsed.findings.iter().all(|finding| finding.fix.is_none()), "{text}");
+    }
+}

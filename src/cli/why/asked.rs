@@ -1,6 +1,6 @@
 //! `why request "METHOD URL"`, and what `why connect` says of connections that are read.
 
-use super::{Args, exit, host_reasons, line, snippet, statement, verdict};
+use super::{Args, aside, exit, host_reasons, snippet, statement, verdict};
 use crate::cli::Exit;
 use crate::cli::output::{fail, print};
 use crate::network::gate;
@@ -9,10 +9,12 @@ use crate::plan::hosts;
 use crate::plan::request::{self, Request, Why};
 use crate::policy::host::Target;
 use crate::policy::{Network, NetworkRule};
+use crate::resolve::read_request;
 use crate::source::Sources;
 
 pub fn answer(sources: &Sources, bound: &Bound, args: &Args) -> Result<Exit, Exit> {
-    let asked = Request::parse(&args.subject)
+    let written = read_request(&args.subject);
+    let asked = Request::parse(&written)
         .map_err(|fault| fail(Exit::Usage, &fault.to_string(), Some(fault.help())))?;
     let decision = request::decide(&bound.plan.network, &bound.plan.environment, &asked);
     let target = asked.target.to_string();
@@ -23,7 +25,12 @@ pub fn answer(sources: &Sources, bound: &Bound, args: &Args) -> Result<Exit, Exi
     // No host that is refused whatever is asked there may be called allowed here.
     let admitted = rules.is_empty() || gate::admission(rules, &asked.target).is_ok();
     let allowed = decision.allowed && admitted;
-    let mut text = verdict(allowed, &args.operation, &asked.to_string());
+    let mut text = if written == args.subject {
+        verdict(allowed, &args.operation, &asked.to_string())
+    } else {
+        let verdict = verdict(allowed, &args.operation, &args.subject);
+        verdict + &aside(&format!("which the network knows as {asked}"))
+    };
     let reasons = match decision.why {
         Why::Host => {
             let host = hosts::decide(&bound.plan.network, &target);
@@ -32,10 +39,13 @@ pub fn answer(sources: &Sources, bound: &Bound, args: &Args) -> Result<Exit, Exi
         Why::NotTls => vec![format!(
             "connections to `{target}` are read, for which they must be TLS: ask for `https://`"
         )],
+        Why::Tunnel => vec![format!(
+            "connections to `{target}` are read, and `CONNECT`, which opens a tunnel that nothing reads, is never allowed there"
+        )],
         Why::Request => of_request(bound, rules, &asked, decision.rule, allowed),
     };
     for reason in reasons {
-        text.push_str(&line(&format!("  {reason}")));
+        text.push_str(&aside(&reason));
     }
     let network = bound.policy.network.as_ref();
     let span = decision.rule.map(|rule| rule.span).or(network.map(|network| network.span));
@@ -60,6 +70,9 @@ fn of_request(
     reasons.extend(limits(rules, target));
     reasons.push(match request::line(rules, target, method, path) {
         Some(line) => format!("`{line}` in `network only` would allow it"),
+        None if !request::can_be_named(method) => format!(
+            "no line can name the method `{method}`: one without `methods` allows every one, and methods are told apart by their case"
+        ),
         None => "no line with `paths` can allow it: servers read such a path in more than one way".to_owned(),
     });
     reasons

@@ -64,6 +64,35 @@ const ALIKE: &[(&str, char)] = &[
     ("\u{290}\u{437}", 'z'),
 ];
 
+/// Letters that are the Latin one with something added that no decomposition takes off (a stroke, a hook), or its small capital.
+const ALTERED: &[(&str, char)] = &[
+    ("\u{1d00}\u{2c65}", 'a'),
+    ("\u{299}\u{180}\u{253}\u{183}", 'b'),
+    ("\u{1d04}\u{23c}\u{188}", 'c'),
+    ("\u{1d05}\u{111}\u{256}\u{257}\u{18c}", 'd'),
+    ("\u{1d07}\u{247}", 'e'),
+    ("\u{a730}\u{192}", 'f'),
+    ("\u{262}\u{1e5}\u{260}", 'g'),
+    ("\u{29c}\u{127}\u{266}", 'h'),
+    ("\u{26a}\u{268}", 'i'),
+    ("\u{1d0a}\u{249}\u{237}", 'j'),
+    ("\u{1d0b}\u{199}\u{a741}", 'k'),
+    ("\u{29f}\u{19a}\u{26b}\u{26c}\u{26d}", 'l'),
+    ("\u{1d0d}\u{271}", 'm'),
+    ("\u{274}\u{272}\u{19e}\u{14b}", 'n'),
+    ("\u{1d0f}\u{275}", 'o'),
+    ("\u{1d18}\u{1a5}\u{1d7d}", 'p'),
+    ("\u{24b}\u{2a0}", 'q'),
+    ("\u{280}\u{24d}\u{27c}\u{27d}", 'r'),
+    ("\u{a731}\u{282}", 's'),
+    ("\u{1d1b}\u{167}\u{1ad}\u{288}", 't'),
+    ("\u{1d1c}\u{289}", 'u'),
+    ("\u{1d20}", 'v'),
+    ("\u{1d21}", 'w'),
+    ("\u{28f}\u{24f}\u{1b4}", 'y'),
+    ("\u{1d22}\u{1b6}\u{225}", 'z'),
+];
+
 /// The well-known host that a name is read as, though it is another. `name` is in the letters that people read.
 pub fn known(name: &str) -> Option<&'static str> {
     let seen: String = name.nfd().filter(|letter| letter.script() != Script::Inherited).map(plain).collect();
@@ -82,7 +111,11 @@ pub fn known(name: &str) -> Option<&'static str> {
 }
 
 fn plain(letter: char) -> char {
-    ALIKE.iter().find(|(letters, _)| letters.contains(letter)).map_or(letter, |(_, plain)| *plain)
+    ALIKE
+        .iter()
+        .chain(ALTERED)
+        .find(|(letters, _)| letters.contains(letter))
+        .map_or(letter, |(_, plain)| *plain)
 }
 
 /// Two alphabets in one part of a name, where no language is written with both: with Latin letters stand at most those of Chinese,
@@ -117,6 +150,13 @@ mod tests {
             ("g\u{ed}thub.com", Some("github.com")),
             ("p\u{443}p\u{456}.org", Some("pypi.org")),
             ("g\u{f8}\u{f8}gle.com", Some("google.com")),
+            ("\u{262}oogle.com", Some("google.com")),
+            ("\u{1d00}pple.com", Some("apple.com")),
+            ("\u{1e5}ithub.com", Some("github.com")),
+            ("\u{1e7}ithub.com", Some("github.com")),
+            ("gi\u{167}\u{127}ub.com", Some("github.com")),
+            ("\u{280}\u{1d1c}\u{a731}\u{1d1b}-\u{29f}ang.org", Some("rust-lang.org")),
+            ("\u{111}\u{259}b.org", None),
             ("b\u{fc}cher.de", None),
             ("\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.\u{440}\u{444}", None),
             ("\u{430}pple.de", None),

@@ -157,6 +157,7 @@ fn request_answer(context: &Context<'_>, text: &str) -> Result<Answer, String> {
     let network = context.policy.network.as_ref();
     let reason = match (decision.why, decision.allowed, network) {
         (Why::NotTls, ..) => "connections to the host are read, for which they must be TLS",
+        (Why::Tunnel, ..) => "connections to the host are read, and a tunnel within them is never allowed",
         (Why::Request, false, _) => "connections to the host are read, and no line about it allows this",
         (Why::Request, true, _) => "decided by what may be asked of the host",
         (Why::Host, _, None) => "the network is off where nothing is stated",

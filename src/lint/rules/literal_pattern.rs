@@ -1,7 +1,7 @@
 use crate::finding::{Edit, Finding};
 use crate::host::resolve::resolve;
 use crate::lint::Context;
-use crate::policy::{DenialKind, PolicyPath};
+use crate::policy::{DenialKind, Network, NetworkRule, PolicyPath};
 use crate::source::Span;
 
 rule! {
@@ -9,9 +9,10 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Reports a `deny`, `root`, `executable` or `unguard` whose path is not there and holds, in the part that is not
-    /// there, a `*`, `?`, `[` or `{`, a name with blanks at its ends, `%NAME%`, `$NAME` or `${NAME}` taken
-    /// literally, or a `~` that is no home.
+    /// Reports a `deny`, `root`, `executable`, `unguard` or `unix` whose path is not there and holds, in the part that is
+    /// not there, a `*`, `?`, `[` or `{`, a name with blanks at its ends, `%NAME%`, `$NAME` or `${NAME}` taken
+    /// literally, or a `~` that is no home. And after `paths`, a segment like `{id}`, `:id`, `<id>` or `[0-9]`, by which
+    /// other tools mean any one.
     ///
     /// ## Why it is bad
     ///
@@ -26,6 +27,16 @@ rule! {
     /// profile "reader" {
     ///     root "$workspace" read-only
     ///     deny "$workspace/*.pem"
+    /// }
+    /// ```
+    ///
+    /// ```palisade bad
+    /// edition 1
+    /// profile "agent" {
+    ///     root "$workspace/src" read-only
+    ///     working-directory "$workspace/src"
+    ///     network only { allow "api.example.com" paths "/items/{id}" }
+    ///     limits { time 10m }
     /// }
     /// ```
     ///
@@ -49,7 +60,7 @@ rule! {
     ///
     /// ## What to do
     ///
-    /// Write `deny glob "…"` where a pattern is meant, `$home` or a `param` where a variable is, and take out
+    /// Write `deny glob "…"` where a pattern is meant, `*` for any one segment after `paths`, `$home` or a `param` where a variable is, and take out
     /// blanks that are not part of the name. Where the name really is written so, allow it with the reason.
     name: "literal-pattern",
     severity: Warning,
@@ -120,13 +131,51 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     });
     let roots = policy.roots.iter().map(|root| (&root.path, root.span));
     let executables = policy.executables.iter().map(|path| (path, path.span));
+    let sockets = policy.unix.iter().map(|socket| (&socket.path, socket.span));
     let unguards = policy.unguards.iter().map(|unguard| (&unguard.path, unguard.span));
     for (path, span) in denied {
         look(context, path, span, true, findings);
     }
-    for (path, span) in roots.chain(executables).chain(unguards) {
+    for (path, span) in roots.chain(executables).chain(unguards).chain(sockets) {
         look(context, path, span, false, findings);
     }
+    if let Network::Only(rules) = policy.network() {
+        rules.iter().for_each(|rule| look_asked(rule, findings));
+    }
+}
+
+/// The paths of requests: what other tools let stand for any segment is itself.
+fn look_asked(rule: &NetworkRule, findings: &mut Vec<Finding>) {
+    for path in rule.requests.iter().flat_map(|requests| &requests.paths) {
+        let segments: Vec<&[u8]> = path.segments().collect();
+        let Some(name) = segments.iter().find(|segment| stands_for_any(segment)) else { continue };
+        let meant: Vec<_> = segments
+            .iter()
+            .map(|segment| if stands_for_any(segment) { "*".into() } else { String::from_utf8_lossy(segment) })
+            .collect();
+        let name = String::from_utf8_lossy(name);
+        findings.push(
+            INFO.finding(format!("the path `{path}` is taken literally"))
+                .at(rule.span, format!("`{name}` is one literal segment here"))
+                .help(format!(
+                    "only `*`, one segment, and `**`, all that follow, stand for others: `/{}`",
+                    meant.join("/")
+                )),
+        );
+    }
+}
+
+/// `{id}`, `:id`, `<id>`, `[0-9]` and `(.*)`, alone or with something beside them.
+fn stands_for_any(segment: &[u8]) -> bool {
+    let pair = |open: u8, close: u8| {
+        let open = segment.iter().position(|byte| *byte == open);
+        open.is_some_and(|at| segment[at..].contains(&close))
+    };
+    let named = segment.strip_prefix(b":").is_some_and(|rest| {
+        rest.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+    });
+    let groups = segment.starts_with(b"(") && segment.ends_with(b")");
+    named || groups || [(b'{', b'}'), (b'[', b']'), (b'<', b'>')].into_iter().any(|(open, close)| pair(open, close))
 }
 
 fn look(context: &Context<'_>, path: &PolicyPath, span: Span, denies: bool, findings: &mut Vec<Finding>) {
@@ -178,6 +227,22 @@ mod tests {
     use crate::host::Kind;
     use crate::lint::testing::Case;
     use crate::policy::Access;
+
+    #[test]
+    fn segments_by_which_other_tools_mean_any_one() {
+        for segment in ["{id}", ":id", "[0-9]", "<id>", "(.*)", "v{n}", "[id].json"] {
+            assert!(super::stands_for_any(segment.as_bytes()), "{segment}");
+        }
+        for segment in ["*", "**", "a:b", ":", ":8080", "(x", "a]b[", "}", "1.0", "~user", "@scope", ""] {
+            assert!(!super::stands_for_any(segment.as_bytes()), "{segment}");
+        }
+        let mut case = Case::in_workspace();
+        case.limited("a.com", &[], &["/items/:id/x", "/fine/*"]);
+        assert_eq!(
+            case.findings("literal-pattern").into_iter().filter_map(|finding| finding.help).collect::<Vec<_>>(),
+            ["only `*`, one segment, and `**`, all that follow, stand for others: `/items/*/x`"]
+        );
+    }
 
     #[test]
     fn tells_what_a_name_was_meant_as() {

@@ -154,7 +154,7 @@ const RUN: &[&str] = &[
 ];
 
 /// What the variable does to the choice of code; `value` is `None` where the caller's is passed.
-fn effect(name: &str, value: Option<&str>) -> Option<&'static str> {
+pub(super) fn effect(name: &str, value: Option<&str>) -> Option<&'static str> {
     // An empty value takes the variable's effect away, and so does `:`, which is no program anywhere (git-var(1), `GIT_EDITOR`).
     if matches!(value, Some("" | ":")) {
         return None;

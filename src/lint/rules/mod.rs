@@ -43,6 +43,7 @@ rules![
     literal_pattern,
     loader_variable,
     mask_at_upload_host,
+    masked_setting,
     missing_apex,
     missing_executable,
     missing_limit,

@@ -80,7 +80,7 @@ rule! {
 }
 
 /// In lower case; from the manuals of curl, git, npm, Yarn, pip, Go, Node and Electron.
-const VARIABLES: [&str; 17] = [
+pub(super) const VARIABLES: [&str; 17] = [
     "all_proxy",
     "electron_get_use_proxy",
     "ftp_proxy",
@@ -101,7 +101,7 @@ const VARIABLES: [&str; 17] = [
 ];
 
 /// Likewise, from the manuals of OpenSSL, Node, curl, git, pip, npm, cargo, Deno, gRPC, the AWS CLI, wget and the Java machine.
-const TRUST: [&str; 18] = [
+pub(super) const TRUST: [&str; 18] = [
     "aws_ca_bundle",
     "cargo_http_cainfo",
     "curl_ca_bundle",
@@ -174,13 +174,13 @@ mod tests {
     #[test]
     fn whom_to_trust_is_for_palisade_to_say_where_connections_are_read() {
         let mut case = Case::in_workspace();
-        case.env("NODE_EXTRA_CA_CERTS", None).host(true, "a.com", None);
+        case.env("NODE_EXTRA_CA_CERTS", Some("/ca")).host(true, "a.com", None);
         assert!(case.found("proxy-variable").is_empty());
         case.limited("b.com", &[], &[]);
         assert_eq!(
             case.found("proxy-variable"),
-            ["the environment passes `NODE_EXTRA_CA_CERTS`, by which programs find whom to trust\n\
-              pass NODE_EXTRA_CA_CERTS -- in place of the authority by which connections are read"]
+            ["the environment sets `NODE_EXTRA_CA_CERTS`, by which programs find whom to trust\n\
+              set NODE_EXTRA_CA_CERTS \"/ca\" -- in place of the authority by which connections are read"]
         );
     }
 }

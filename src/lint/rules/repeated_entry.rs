@@ -11,7 +11,7 @@ rule! {
     /// ## What it does
     ///
     /// Reports a word that stands twice under `tools`, `optional-tools` or `needs` of one file, and a path that stands twice
-    /// under `executable`, `tool` or `git-worktree`, and an expectation that is written twice. Roots and denials have rules
+    /// under `executable`, `tool`, `git-worktree` or `unix`, and an expectation that is written twice. Roots and denials have rules
     /// of their own.
     ///
     /// ## Why it is bad
@@ -80,6 +80,19 @@ fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
         ("git-worktree", &policy.git_worktrees),
     ] {
         repeated_paths(context, &mut blocks, word, paths, findings);
+    }
+    let mut first: HashMap<_, Span> = HashMap::new();
+    for socket in &policy.unix {
+        let earlier = *first.entry((socket.span.file, &socket.path.path)).or_insert(socket.span);
+        if earlier != socket.span && same_text(&mut blocks, earlier, socket.span) {
+            findings.push(
+                INFO.finding(format!("`unix` states `{}` twice", socket.path.path))
+                    .at(socket.span, "again")
+                    .at(earlier, "first here")
+                    .help("keep one of them")
+                    .fix("remove the repetition", remove(context.sources, socket.span), true),
+            );
+        }
     }
     let mut first: HashMap<_, Span> = HashMap::new();
     for expectation in &policy.expectations {

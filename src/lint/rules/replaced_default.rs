@@ -57,7 +57,7 @@ rule! {
 }
 
 /// What Palisade sets and what is lost without it.
-const DEFAULTS: [(&str, &str); 3] = [
+pub(super) const DEFAULTS: [(&str, &str); 3] = [
     ("HOME", "programs no longer see an empty home: they look for settings and write in the one named here"),
     ("PATH", "programs are no longer looked for in the directories of the granted tools alone"),
     ("TMPDIR", "temporary files no longer go to the private directory that is removed afterwards"),

@@ -10,7 +10,7 @@ rule! {
     /// ## What it does
     ///
     /// Reports, after `methods`, a word that is none of the methods that HTTP and its extensions have, and that differs
-    /// little from one of them.
+    /// little from one of them; and `ANY` and `ALL`, by which other tools mean every method.
     ///
     /// ## Why it is bad
     ///
@@ -73,9 +73,20 @@ const OTHERS: [&str; 13] = [
     "ACL", "BIND", "CHECKIN", "CHECKOUT", "LABEL", "LINK", "LIST", "MERGE", "PRI", "PURGE", "QUERY", "SEARCH", "UNBIND",
 ];
 
+/// What other tools write for every method.
+const EVERY: [&str; 2] = ["ALL", "ANY"];
+
 fn check(context: &Context<'_>, findings: &mut Vec<Finding>) {
     for rule in allowed(context) {
         for method in rule.requests.iter().flat_map(|requests| &requests.methods) {
+            if EVERY.contains(&method.as_str()) {
+                findings.push(
+                    INFO.finding(format!("`{method}` is a method of that name, not every one"))
+                        .at(rule.span, format!("allows `{method}`, which no client sends"))
+                        .help("leave `methods` out: every one is allowed then"),
+                );
+                continue;
+            }
             let known = USUAL.contains(&method.as_str()) || OTHERS.contains(&method.as_str());
             let Some(meant) = nearest(method, USUAL).filter(|_| !known) else { continue };
             let mut finding = INFO
@@ -106,6 +117,17 @@ mod tests {
 
     #[test]
     fn slips_are_told_from_methods() {
+        let mut case = Case::in_workspace();
+        case.limited("b.com", &["ANY"], &["/x"]).limited("c.com", &["GET", "ALL"], &[]);
+        assert_eq!(
+            case.found("unusual-method"),
+            [
+                "`ANY` is a method of that name, not every one\n\
+                 allow \"b.com\" methods ANY paths \"/x\" -- allows `ANY`, which no client sends",
+                "`ALL` is a method of that name, not every one\n\
+                 allow \"c.com\" methods GET ALL -- allows `ALL`, which no client sends",
+            ]
+        );
         let mut case = Case::in_workspace();
         case.limited("a.com", &["GTE", "POTS", "GET", "QUERY", "M-SEARCH", "VERSION-CONTROL", "SUBSCRIBE"], &[]);
         let helps: Vec<_> =

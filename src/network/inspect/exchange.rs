@@ -102,6 +102,10 @@ impl Exchange<'_> {
         if words(&head.headers, "expect").any(|word| word != "100-continue") {
             return Err(Reason::BadRequest("an expectation other than 100-continue").into());
         }
+        if head.method == Method::CONNECT {
+            // A tunnel within, in which nothing could be read.
+            return Err(Reason::RequestNotAllowed.into());
+        }
         self.may_ask(head.method.as_str(), uri.path())?;
         for method in other_methods(&head.headers) {
             self.may_ask(&method, uri.path())
@@ -186,7 +190,6 @@ impl Exchange<'_> {
         }
         let plain =
             method.len() <= METHOD && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
-        // A tunnel within is never allowed.
         let plain = plain && method != "CONNECT";
         let line =
             gate::allowance(self.target).filter(|_| plain).map(|line| format!("{line} methods {method}"));

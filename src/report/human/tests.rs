@@ -168,6 +168,39 @@ fn wide_letters_take_two_columns() {
 }
 
 #[test]
+fn a_label_far_to_the_right_fits_beside_what_it_points_at() {
+    let long = "x".repeat(60);
+    for (line, places) in [
+        (format!("env {{ set A \"{long}\"; mask B for }}"), vec!["for"]),
+        (
+            format!("root \"/a\" read-only; env {{ set A \"{long}\"; mask B for }} }}"),
+            vec!["for", "root \"/a\""],
+        ),
+        (
+            format!("root \"/a\" read-only; env {{ set A \"{long}\"; mask B for }} }}"),
+            vec!["root \"/a\"", "for"],
+        ),
+        ("tools git rg; limits { time 10s; output 1MiB; processes 1; time 20s }".into(), vec!["time 20s"]),
+        (format!("{long}{long} time 10s; {long} time 20s; {long}{long}"), vec!["time 10s", "time 20s"]),
+        (format!("deny \"{long}{long}\""), vec!["deny"]),
+        (format!("deny \"{long}{long}\"; end"), vec!["end"]),
+    ] {
+        let mut sources = Sources::new();
+        let id = sources.add("far.palisade", None, format!("edition 1\n{line}\n"));
+        let finding = Finding::new("x", Severity::Error, "m");
+        let finding = places.iter().fold(finding, |finding, place| {
+            finding.at(span(&sources, id, place), "a quoted host is missing after what stands right here")
+        });
+        for unicode in [true, false] {
+            let report = one(&sources, &finding, Style { unicode, ..Style::default() });
+            let width = report.lines().map(textwrap::core::display_width).max().unwrap_or_default();
+            assert!(width <= 80, "{width}\n{report}");
+            assert!(report.contains(places[0]) && report.contains("a quoted host"), "{report}");
+        }
+    }
+}
+
+#[test]
 fn the_summary_counts() {
     let (sources, ..) = sources();
     assert_eq!(render(&sources, &[], "a.palisade", Style::default()), "no findings in a.palisade\n");

@@ -78,6 +78,16 @@ fn nothing_but_a_websocket_is_gone_over_to() {
 }
 
 #[test]
+fn there_is_no_tunnel_within() {
+    let mut stage = Setup { rules: vec![rule(NAME, limited(&[], &[]))], ..Setup::new() }.stage();
+    for target in ["/", "https://ok.com/"] {
+        let answer = stage.refusal(format!("CONNECT {target} HTTP/1.1\r\nHost: ok.com\r\n\r\n"));
+        assert!(!answer.starts_with("HTTP/1.1 2") && !answer.contains("methods"), "{target}: {answer}");
+    }
+    stage.end();
+}
+
+#[test]
 fn what_cannot_be_read_is_said() {
     let mut stage = Setup::new().stage();
     let asked = "POST / HTTP/1.1\r\nHost: ok.com\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n";
