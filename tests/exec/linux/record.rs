@@ -39,7 +39,7 @@ pub const SCENARIOS: &[Scenario] = &[
             world.manifest.limits.open_files = Some(50);
             world.manifest.environment.set.insert("TOKEN".into(), "not to be recorded".into());
             world.manifest.environment.pass.push("SUITE_SECRET".into());
-            let line = "echo $TOKEN $SUITE_SECRET; n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; exit 3";
+            let line = "echo $TOKEN $SUITE_SECRET; n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done; exit 3";
             let (output, record) = recorded(world, &["-c", line]);
             assert_eq!(output.stdout, b"not to be recorded leaked\n", "{}", show(&output));
             let manifest = fs::read_to_string(world.place.base.join("manifest.yaml")).unwrap();
