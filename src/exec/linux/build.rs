@@ -4,6 +4,7 @@
 //! without following any symlink, targets beneath the new root only; mounts are moved onto open descriptors.
 
 use super::super::near::{holds, parts};
+use super::filesystems::{DIRECTORY_MASK, FILE_MASK, OwnFile, devpts, leave, masks, mount_of, own, tmpfs};
 use super::layout::{Bound, Layout, Mount, Step};
 use super::report::{Failure, Stage, Staged};
 use crate::bind::system::linux::HIDDEN_IN_PROC;
@@ -16,14 +17,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
-    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+    MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, move_mount, open_tree, unmount,
 };
-use std::io;
-
-/// The two things without permissions that every mask is a bind of.
-const FILE_MASK: &str = "file";
-const DIRECTORY_MASK: &str = "directory";
 
 /// What the layout does not say.
 #[derive(Debug, Clone, Default)]
@@ -35,13 +30,6 @@ pub struct Settings {
     /// A file to put into a private directory, by its absolute path, and its text.
     pub left: Option<(Utf8PathBuf, String)>,
     pub own: Vec<OwnFile>,
-}
-
-/// A file that takes the place of one of this machine, or stands where this has none. Read-only.
-#[derive(Debug, Clone)]
-pub struct OwnFile {
-    pub place: Utf8PathBuf,
-    pub contents: Vec<u8>,
 }
 
 /// What others need of the new root.
@@ -385,23 +373,6 @@ fn clone_of(path: &Utf8Path, kind: Bound) -> Result<OwnedFd, Failure> {
     open_tree(&found, "", flags).at(Stage::Source, path)
 }
 
-/// Writes a file into a fresh directory, where no link can be on the way.
-fn leave(top: &OwnedFd, file: &Utf8Path, mut contents: &[u8]) -> rustix::io::Result<()> {
-    let mut parents: Vec<&Utf8Path> =
-        file.ancestors().skip(1).filter(|parent| !parent.as_str().is_empty()).collect();
-    parents.reverse();
-    for parent in parents {
-        mkdirat(top, parent.as_str(), Mode::from_bits_truncate(0o755))?;
-    }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = openat(top, file.as_str(), flags, Mode::from_bits_truncate(0o644))?;
-    while !contents.is_empty() {
-        let written = rustix::io::write(&file, contents)?;
-        contents = contents.get(written..).filter(|_| written > 0).ok_or(Errno::IO)?;
-    }
-    Ok(())
-}
-
 /// As a path beneath the new root.
 fn relative(path: &Utf8Path) -> &str {
     match path.as_str().trim_start_matches('/') {
@@ -413,58 +384,6 @@ fn relative(path: &Utf8Path) -> &str {
 fn put(mount: &OwnedFd, target: impl AsFd) -> rustix::io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(mount, "", target, "", flags)
-}
-
-fn tmpfs(mode: &str, bytes: Option<u64>) -> rustix::io::Result<OwnedFd> {
-    let size = bytes.map(|bytes| bytes.to_string());
-    let mut options = vec![("mode", mode)];
-    options.extend(size.as_deref().map(|size| ("size", size)));
-    mount_of("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NODEV)
-}
-
-/// A read-only file system with these files, by their number.
-fn own(files: &[OwnFile]) -> rustix::io::Result<Option<OwnedFd>> {
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let own = tmpfs("755", None)?;
-    for (number, file) in files.iter().enumerate() {
-        leave(&own, number.to_string().as_str().into(), &file.contents)?;
-    }
-    mount_setattr(&own, attribute::RDONLY, false)
-        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    Ok(Some(own))
-}
-
-/// A read-only file system with the two things that masks are made of.
-fn masks() -> io::Result<OwnedFd> {
-    let masks = tmpfs("755", None)?;
-    mknodat(&masks, FILE_MASK, FileType::RegularFile, Mode::empty(), 0)?;
-    mkdirat(&masks, DIRECTORY_MASK, Mode::empty())?;
-    mount_setattr(&masks, attribute::RDONLY, false)?;
-    Ok(masks)
-}
-
-/// An instance of `devpts` that nobody else has terminals in.
-pub fn devpts() -> rustix::io::Result<OwnedFd> {
-    let fs = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_flag(&fs, "newinstance")?;
-    fsconfig_set_string(&fs, "ptmxmode", "0666")?;
-    fsconfig_set_string(&fs, "mode", "0620")?;
-    fsconfig_create(&fs)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-}
-
-/// A detached new file system, nosuid and noexec besides `attributes`.
-fn mount_of(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> rustix::io::Result<OwnedFd> {
-    let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in options {
-        fsconfig_set_string(&fs, *key, *value)?;
-    }
-    fsconfig_create(&fs)?;
-    let attributes = attributes | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
 fn is_directory(fd: &OwnedFd) -> rustix::io::Result<bool> {

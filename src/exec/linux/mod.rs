@@ -6,6 +6,8 @@ mod attend;
 mod build;
 mod confine;
 mod doors;
+mod files;
+mod filesystems;
 mod gateway;
 mod init;
 mod journal;
@@ -34,8 +36,9 @@ use crate::plan::{
     Decider, Effect, Operation, Operations, Origin, OriginKind, Presence, Rule, Scope, Spelling,
 };
 use crate::sys::linux::{Forked, NOTIFIED, Signals, clone, default_disposition, is_ignored, namespace};
-use build::{OwnFile, Settings};
+use build::Settings;
 use camino::{Utf8Path, Utf8PathBuf};
+use files::{TRUST, own_files, trusted};
 use init::{Init, Streams};
 use kernel::Advice;
 use layout::{Kind, Layout};
@@ -51,7 +54,7 @@ use rustix::stdio::{stderr, stdout};
 use rustix::termios::isatty;
 use sockets::Sockets;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 use supervise::{End, Kill, Sandbox};
@@ -62,8 +65,6 @@ use watch::Watch;
 const RESERVED_PIDS: u64 = 300;
 /// What the command is to hear of, unless the caller has it ignored: the command ignores it then as well.
 const PASSED_ON: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGTSTP];
-/// Where the command finds what its programs are to trust: in the root of the sandbox, which no directory of this machine takes the place of.
-const TRUST: &str = "/.palisade";
 /// Less than the highest `pid_max` (proc_sys_kernel(5)).
 const MOST_PROCESSES: u64 = 1 << 21;
 
@@ -379,36 +380,6 @@ fn gateway(
     let (gateway, to) = gateway::start(Orders { rules, log, run, inspector: None }, inspection)
         .map_err(Refusal::system("cannot start what carries connections"))?;
     Ok(Some((gateway, ports, to)))
-}
-
-/// The files of what programs are to trust: in a directory of their own, and in the stead of the system's where the command may read those.
-fn trusted(trust: &Trust, rules: &[Rule]) -> Vec<OwnFile> {
-    let directory = Utf8Path::new(TRUST);
-    let decider = Decider::new(rules, Spelling::Exact);
-    let system = trust::SYSTEM.iter().filter_map(|name| Utf8Path::new(name).canonicalize_utf8().ok());
-    let system: BTreeSet<Utf8PathBuf> =
-        system.filter(|path| path.is_file() && decider.decide(Operation::Read, path).allowed).collect();
-    let own = trust
-        .files(TRUST)
-        .into_iter()
-        .map(|(name, contents)| OwnFile { place: directory.join(name), contents });
-    own.chain(system.into_iter().map(|place| OwnFile { place, contents: trust.bundle().to_vec() })).collect()
-}
-
-/// The files by which programs look up names, as they are to be in a network of its own; at the places where those of this machine are.
-fn own_files(network: Network) -> Vec<OwnFile> {
-    if network != Network::Only {
-        return Vec::new();
-    }
-    let sources = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
-    super::network::files(&sources)
-        .into_iter()
-        .map(|(name, text)| {
-            let path = Utf8PathBuf::from(name);
-            // A link leads to where the layout mounts what it stands for.
-            OwnFile { place: path.canonicalize_utf8().unwrap_or(path), contents: text.into_bytes() }
-        })
-        .collect()
 }
 
 fn settings(manifest: &Manifest, layout: &Layout, stand_ins: &[StandIn]) -> Result<Settings, Refusal> {

@@ -5,7 +5,7 @@
 //! controlling terminal, and what is typed and written is passed on between the two. The terminal outside is in raw mode meanwhile: it is
 //! the inner one that turns keys into signals, for whoever is in front of it.
 
-use super::build::devpts;
+use super::filesystems::devpts;
 use super::report::{Failure, Stage, Staged};
 use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
