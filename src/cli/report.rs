@@ -7,7 +7,6 @@ use super::network_log;
 use super::output::{PRIVATE, fail, write_atomically_in};
 use crate::exec::Outcome;
 use crate::exec::record::{Record, Recorder, writable_by_command};
-use crate::host::Mount;
 use crate::manifest::{self, Manifest};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::OwnedFd;
@@ -115,7 +114,7 @@ fn log(path: &Utf8Path, manifest: &Manifest) -> Result<File, Exit> {
 
 /// Refuses a place that the command could change.
 fn keep_from_command(manifest: &Manifest, path: &Utf8Path, what: &str) -> Result<(), Exit> {
-    let mounts = mounts().map_err(|error| {
+    let mounts = crate::host::mounts::here().map_err(|error| {
         let message =
             format!("whether the command could replace the {what} `{path}` cannot be told: {error}");
         fail(REFUSED, &message, Some("mount /proc; nothing was run"))
@@ -127,16 +126,6 @@ fn keep_from_command(manifest: &Manifest, path: &Utf8Path, what: &str) -> Result
         }
         None => Ok(()),
     }
-}
-
-#[cfg(target_os = "linux")]
-fn mounts() -> io::Result<Vec<Mount>> {
-    crate::host::mounts::read()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn mounts() -> io::Result<Vec<Mount>> {
-    Ok(Vec::new())
 }
 
 /// Finds where the record goes, and that it can be written there.

@@ -32,6 +32,7 @@ pub use macos::SANDBOX_EXEC;
 pub use outcome::{Cause, Ended, Note, Observed, Outcome, Violation};
 pub use refusal::Refusal;
 
+use crate::host;
 use crate::manifest::{self, Manifest};
 use crate::plan::{Decider, Rule, Spelling};
 use crate::policy::{NetworkRule, System};
@@ -69,7 +70,9 @@ pub fn run(
     streams::check(manifest.network)?;
     drift::check(manifest)?;
     if !secrets.is_empty() {
-        secrets::keep_apart(secrets, &Decider::new(&rules, spelling()))?;
+        let unexamined = |error| Refusal::Unexamined { path: host::mounts::TABLE.into(), error };
+        let mounts = host::mounts::here().map_err(unexamined)?;
+        secrets::keep_apart(secrets, &Decider::new(&rules, spelling()), &mounts)?;
     }
     let (inspection, shown) = inspection::of(manifest, &hosts, secrets)?.unzip();
     if inspection.is_some() {

@@ -12,7 +12,7 @@ use crate::policy::Access;
 /// A protected path that has another name; a table of mounts that cannot be read.
 pub fn check(manifest: &Manifest, rules: &[Rule]) -> Result<(), Refusal> {
     let unexamined = |error| Refusal::Unexamined { path: mounts::TABLE.into(), error };
-    let mounts = mounts::read().map_err(unexamined)?;
+    let mounts = mounts::here().map_err(unexamined)?;
     let protected = manifest.protected.iter().map(|entry| (entry.path.as_path(), entry.protection));
     let read_only = manifest.roots.iter().filter(|root| root.access == Access::ReadOnly);
     let read_only = read_only.map(|root| (root.path.as_path(), Protection::ReadOnly));

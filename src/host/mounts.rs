@@ -36,6 +36,14 @@ pub fn read() -> std::io::Result<Vec<Mount>> {
     std::fs::read(TABLE).map(|table| parse(&table))
 }
 
+/// The same on whichever system this is. On macOS no mount shows a directory a second time: there are none that matter.
+///
+/// # Errors
+/// As read(2).
+pub fn here() -> std::io::Result<Vec<Mount>> {
+    if cfg!(target_os = "linux") { read() } else { Ok(Vec::new()) }
+}
+
 /// The mounts of a table in the form of /proc/self/mountinfo, sorted by place; those that are covered by others, and those of the
 /// system's own views, left out. Nothing where every file system is seen at one place only, so that no path has two names.
 pub fn parse(table: &[u8]) -> Vec<Mount> {

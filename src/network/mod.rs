@@ -180,6 +180,8 @@ pub struct Requested {
     pub count: u64,
     /// The masked variables whose values were put in.
     pub secrets: Vec<String>,
+    /// Whether that which ended the connection is on record already, as the refusal of a request.
+    pub refused: bool,
 }
 
 /// Who decides about hosts, and keeps the record of it.

@@ -235,8 +235,9 @@ impl Record {
         });
         let mut counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         counts.connections += 1;
+        let is_told = closed.requested.as_ref().is_some_and(|requested| requested.refused);
         // That is on record already, as what it is.
-        if let Some(why) = closed.why.filter(|why| *why != Reason::SecretMisdirected) {
+        if let Some(why) = closed.why.filter(|why| *why != Reason::SecretMisdirected && !is_told) {
             counts.refused(closed.target.to_string(), why.name(), None);
         }
     }

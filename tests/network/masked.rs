@@ -129,7 +129,7 @@ pub const SCENARIOS: &[Scenario] = &[
             for (options, said) in [
                 (
                     vec!["--secret-command", command],
-                    "`OTHER`: a value is given for it, and the manifest does not mask it",
+                    "a value is given for a variable that the manifest does not mask",
                 ),
                 (
                     vec!["--secret-command", "TOKEN=echo", "--secret-file", "TOKEN=x"],
@@ -145,6 +145,18 @@ pub const SCENARIOS: &[Scenario] = &[
             let ran = masked(world, &["--secret-file", VALUE], VALUE, &["listen"]);
             refused(&ran, "not given a name, `=` and where its value is");
             assert!(!ran.err.contains(VALUE), "{ran:?}");
+            let ran = masked(world, &["--secret-file", &format!("TOKEN={VALUE}")], VALUE, &["listen"]);
+            refused(&ran, "its file cannot be read");
+            assert!(!ran.err.contains(VALUE), "{ran:?}");
+            let ran = masked(world, &["--secret-file", &format!("{VALUE}=x")], VALUE, &["listen"]);
+            refused(&ran, "a variable that the manifest does not mask");
+            assert!(!ran.err.contains(VALUE), "{ran:?}");
+            // Where the command is given it, by whatever way.
+            let stream = world.path("home/stream");
+            fs::write(&stream, VALUE).unwrap();
+            let options = ["--secret-file", &format!("TOKEN={stream}")];
+            let ran = world.asking(&options, &["listen"]).stdin(fs::File::open(&stream).unwrap()).output();
+            refused(&ran.unwrap().into(), "its file is a standard stream");
             // Where the command itself may read it, or by another name might.
             let inside = world.path("project/token");
             fs::write(&inside, VALUE).unwrap();

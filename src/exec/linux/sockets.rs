@@ -200,7 +200,8 @@ fn patiently(
             break Err(Errno::INTR);
         }
         if has_signal(question.thread) {
-            break Err(RESTART);
+            // One with a time of its own is not made again (socket(7)): the time would begin anew.
+            break Err(if own.is_some() { Errno::INTR } else { RESTART });
         }
     };
     set_socket_timeout(socket, Timeout::Send, own)?;

@@ -3,8 +3,9 @@
 mod placeholder;
 
 use super::Refusal;
+use crate::host::Mount;
 use crate::network::inspect::Secret;
-use crate::plan::{Decider, Operation, OriginKind};
+use crate::plan::{Decider, Operation, OriginKind, names};
 use crate::policy::HostPattern;
 use crate::sys::erase_variable;
 use camino::Utf8PathBuf;
@@ -59,17 +60,22 @@ pub struct Values {
 /// # Errors
 /// A value that is missing or that no header can carry; a source for what is not masked, or a second one.
 pub fn take(masked: Vec<Masked>, given: &[Given]) -> Result<Values, Refusal> {
-    for (at, Given { name, .. }) in given.iter().enumerate() {
+    for (at, Given { name, source }) in given.iter().enumerate() {
         if !masked.iter().any(|masked| masked.name == *name) {
             let help = match masked.is_empty() {
                 true => "the profile masks no variable".to_owned(),
                 false => format!("it masks {}", list(masked.iter().map(|masked| masked.name.as_str()))),
             };
-            let what = "a value is given for it, and the manifest does not mask it";
+            // What is written for a name may be the value itself, put there by mistake.
+            let what = "a value is given for a variable that the manifest does not mask";
+            let option = match source {
+                Source::File(_) => "--secret-file",
+                Source::Command(_) => "--secret-command",
+            };
             return Err(refusal(
-                name,
+                option,
                 what,
-                format!("leave it out, or state `mask {name} for \"HOST\"` in `env`: {help}"),
+                format!("leave it out, or state `mask NAME for \"HOST\"` in `env`: {help}"),
             ));
         }
         if given.iter().skip(at + 1).any(|other| other.name == *name) {
@@ -100,24 +106,41 @@ pub fn take(masked: Vec<Masked>, given: &[Given]) -> Result<Values, Refusal> {
 ///
 /// # Errors
 /// A file that it could.
-pub fn keep_apart(given: &[Given], decider: &Decider<'_>) -> Result<(), Refusal> {
+pub fn keep_apart(given: &[Given], decider: &Decider<'_>, mounts: &[Mount]) -> Result<(), Refusal> {
     for Given { name, source } in given {
         let Source::File(path) = source else { continue };
+        if is_stream(path) {
+            let help = "the command has that: give it another one, as `</dev/null`";
+            return Err(refusal(name, "its file is a standard stream", help.to_owned()));
+        }
         // What is not there, or is no text, is told of when it is read.
         let Some(real) = path.canonicalize().ok().and_then(|real| Utf8PathBuf::from_path_buf(real).ok())
         else {
             continue;
         };
-        let decision = decider.decide(Operation::Read, &real);
-        // The command's private directories hide this machine's.
-        let hidden = decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Scratch);
-        if decision.allowed && !hidden {
+        let readable = |path: &Utf8PathBuf| {
+            let decision = decider.decide(Operation::Read, path);
+            // The command's private directories hide this machine's.
+            let hidden = decision.rule.is_some_and(|rule| rule.origin.kind == OriginKind::Scratch);
+            decision.allowed && !hidden
+        };
+        // Also by what is mounted elsewhere.
+        if names(mounts, &real).iter().any(readable) {
             let what = format!("the command may read its file `{}` itself", path.display());
             let help = "keep it outside of the roots, or deny it in the profile".to_owned();
             return Err(refusal(name, &what, help));
         }
     }
     Ok(())
+}
+
+/// Whether one of the standard streams, which the command is given, is this file.
+fn is_stream(path: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    let streams = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
+    streams.into_iter().filter_map(|stream| rustix::fs::fstat(stream).ok()).any(|stream| {
+        found.is_file() && (stream.st_dev as u64, stream.st_ino as u64) == (found.dev(), found.ino())
+    })
 }
 
 /// Overwrites what functions that have returned left of values on the stack: what they had in registers is put there now and then, and
@@ -158,12 +181,12 @@ fn of_variable(name: &str) -> Result<Zeroizing<String>, Refusal> {
 
 fn of_file(name: &str, path: &Path, warnings: &mut Vec<super::Note>) -> Result<Zeroizing<String>, Refusal> {
     let shown = path.display();
-    let unreadable = |error: io::Error| {
-        let help = format!("give `--secret-file {name}=PATH` a file that you may read");
-        refusal(name, &format!("its file `{shown}` cannot be read: {error}"), help)
-    };
-    // What is opened could be a pipe, which opening would wait for.
-    let found = std::fs::metadata(path).map_err(unreadable)?;
+    let help = || format!("give `--secret-file {name}=PATH` a file that you may read");
+    let unreadable =
+        |error: io::Error| refusal(name, &format!("its file `{shown}` cannot be read: {error}"), help());
+    // What is opened could be a pipe, which opening would wait for. What is no path may be the value itself, put there by mistake.
+    let found = std::fs::metadata(path)
+        .map_err(|error| refusal(name, &format!("its file cannot be read: {error}"), help()))?;
     let kind = found.file_type();
     if !found.is_file() {
         let what = if kind.is_dir() {
@@ -279,4 +302,35 @@ fn check(name: &str, value: &str) -> Result<(), Refusal> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::mounts::parse;
+    use crate::plan::{Effect, Operations, Origin, Rule, Scope, Spelling};
+
+    #[test]
+    fn a_file_that_a_mount_shows_in_a_root_is_not_kept_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = Utf8PathBuf::from_path_buf(directory.path().canonicalize().unwrap()).unwrap();
+        let file = top.join("out/token");
+        std::fs::create_dir(top.join("out")).unwrap();
+        std::fs::write(&file, "x").unwrap();
+        let rules = [Rule {
+            effect: Effect::Allow,
+            operations: Operations::READING,
+            scope: Scope::Subtree,
+            path: top.join("root"),
+            origin: Origin { kind: OriginKind::Root, text: String::new(), span: None },
+        }];
+        let decider = Decider::new(&rules, Spelling::Exact);
+        let given = [Given { name: "TOKEN".into(), source: Source::File(file.into()) }];
+        let own = "1 0 8:1 / / rw - ext4 /dev/a rw";
+        let apart = |table: &str| keep_apart(&given, &decider, &parse(table.as_bytes())).is_ok();
+        assert!(apart(own));
+        assert!(!apart(&format!("{own}\n2 1 8:1 {top}/out {top}/root/x rw - ext4 /dev/a rw")));
+        assert!(!apart(&format!("{own}\n2 1 8:1 {top}/out/token {top}/root/x rw - ext4 /dev/a rw")));
+        assert!(apart(&format!("{own}\n2 1 8:1 {top}/out {top}/elsewhere rw - ext4 /dev/a rw")));
+    }
 }

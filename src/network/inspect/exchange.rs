@@ -52,6 +52,8 @@ pub(super) struct Told {
     pub secrets: RefCell<BTreeSet<String>>,
     /// Why the connection is ended here.
     pub why: Cell<Option<Reason>>,
+    /// Whether that is on record.
+    pub refused: Cell<bool>,
     pub pace: Pace,
     /// Whether both sides have gone over to another protocol.
     pub switched: Cell<bool>,
@@ -292,6 +294,7 @@ impl Exchange<'_> {
         }
         if !goes_on {
             self.told.why.set(Some(reason));
+            self.told.refused.set(true);
         }
         let mut response = Response::new(Downward::own(answer::text(&refused), busy));
         *response.status_mut() = StatusCode::from_u16(answer::code(reason)).unwrap_or(StatusCode::FORBIDDEN);

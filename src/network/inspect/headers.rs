@@ -11,21 +11,39 @@ const OWN: [&str; 8] =
     ["connection", "expect", "http2-settings", "keep-alive", "te", "transfer-encoding", "upgrade", "host"];
 
 /// Fields by which servers take a request for one of another method, as they stand in [`plain`] names.
-const METHODS: [&str; 6] = [
+const METHODS: [&str; 14] = [
+    "-method",
     "http-method-override",
+    "method-override",
+    "x-forwarded-method",
     "x-http-method",
     "x-http-method-override",
+    "x-http-verb",
+    "x-httpmethodoverride",
     "x-method",
     "x-method-override",
     "x-original-method",
+    "x-real-method",
+    "x-request-method",
+    "x-rewrite-method",
 ];
 
 /// The same for one of another path.
-const PATHS: [&str; 4] = ["x-original-uri", "x-original-url", "x-override-url", "x-rewrite-url"];
+const PATHS: [&str; 9] = [
+    "request-uri",
+    "x-envoy-original-path",
+    "x-forwarded-path",
+    "x-forwarded-uri",
+    "x-original-uri",
+    "x-original-url",
+    "x-override-url",
+    "x-replaced-path",
+    "x-rewrite-url",
+];
 
-/// The name of a field as servers know it that hand it on as a variable (RFC 3875, 4.1.18): there `_` and `-` are one.
+/// The name of a field as servers know it that hand it on as a variable (RFC 3875, 4.1.18): there `_`, `.` and `-` are one.
 fn plain(name: &HeaderName) -> String {
-    name.as_str().replace('_', "-")
+    name.as_str().replace(['_', '.'], "-")
 }
 
 /// The methods that a request might be taken for besides its own.

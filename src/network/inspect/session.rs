@@ -83,7 +83,11 @@ pub(in crate::network) fn carry(
     passed.why = ended.err().or(exchange.told.why.get());
     passed.told = ended.is_ok() && passed.why.is_some();
     let secrets = exchange.told.secrets.take().into_iter().collect();
-    passed.requested = Some(Requested { count: exchange.told.requests.get(), secrets });
+    passed.requested = Some(Requested {
+        count: exchange.told.requests.get(),
+        secrets,
+        refused: exchange.told.refused.get(),
+    });
     drop(runtime);
     if passed.told && client.stream().set_nonblocking(false).is_ok() {
         answer::part(client, talk.times);

@@ -12,6 +12,8 @@ fn a_method_in_a_field_is_decided_about_however_the_field_is_spelled() {
         "x-method",
         "HTTP-Method-Override",
         "X-Original-Method",
+        "X.HTTP.Method.Override",
+        "Method-Override",
     ] {
         let asked = format!("POST / HTTP/1.1\r\nHost: ok.com\r\n{name}: DELETE\r\nContent-Length: 0\r\n\r\n");
         let answer = stage.refusal(asked);
