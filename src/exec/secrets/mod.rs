@@ -10,6 +10,7 @@ use crate::policy::HostPattern;
 use crate::sys::erase_variable;
 use camino::Utf8PathBuf;
 use placeholder::placeholder;
+use rustix::fd::BorrowedFd;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
@@ -138,9 +139,9 @@ pub fn keep_apart(given: &[Given], decider: &Decider<'_>, mounts: &[Mount]) -> R
 fn is_stream(path: &Path) -> bool {
     let Ok(found) = std::fs::metadata(path) else { return false };
     let streams = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
-    streams.into_iter().filter_map(|stream| rustix::fs::fstat(stream).ok()).any(|stream| {
-        found.is_file() && (stream.st_dev as u64, stream.st_ino as u64) == (found.dev(), found.ino())
-    })
+    let described = |stream: BorrowedFd<'_>| File::from(stream.try_clone_to_owned().ok()?).metadata().ok();
+    let same = |stream: std::fs::Metadata| (stream.dev(), stream.ino()) == (found.dev(), found.ino());
+    found.is_file() && streams.into_iter().filter_map(described).any(same)
 }
 
 /// Overwrites what functions that have returned left of values on the stack: what they had in registers is put there now and then, and
