@@ -10,13 +10,15 @@ pub fn call(number: i64, arguments: [usize; 6]) -> io::Result<i64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Has a signal come to this process in so many milliseconds (setitimer(2)), whose handler does nothing and has no call made again.
-pub fn signal_in(milliseconds: i64) -> io::Result<()> {
+/// Has a signal come to this process in so many milliseconds (setitimer(2)), whose handler does nothing, and has calls made `again` that can be
+/// (`SA_RESTART` in sigaction(2)).
+pub fn signal_in(milliseconds: i64, again: bool) -> io::Result<()> {
     extern "C" fn nothing(_: i32) {}
     // SAFETY: numbers only, of which all zero is a value; the handler touches nothing; the kernel reads what lives through the calls.
     let result = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = nothing as extern "C" fn(i32) as usize;
+        action.sa_flags = if again { libc::SA_RESTART } else { 0 };
         libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
         let mut timer: libc::itimerval = std::mem::zeroed();
         timer.it_value.tv_sec = milliseconds / 1000;
