@@ -14,10 +14,16 @@ use std::path::{Component, Path, PathBuf};
 pub struct Keys<'a> {
     run: &'a Run,
     ground: &'a Ground<'a>,
-    /// The statements and entries of each file, the outer ones first, each behind the words that it is read with.
-    statements: HashMap<FileId, Vec<(Span, &'static str)>>,
-    /// The parameters that each file declares.
-    params: HashMap<FileId, Vec<Param>>,
+    texts: HashMap<FileId, Text>,
+}
+
+/// What a file states.
+#[derive(Default)]
+struct Text {
+    /// Its statements and entries, the outer ones first, each behind the words that it is read with.
+    statements: Vec<(Span, &'static str)>,
+    /// The parameters that it declares.
+    params: Vec<Param>,
 }
 
 struct Param {
@@ -33,7 +39,7 @@ pub const OWN_WORKSPACE: &str = ".";
 
 impl<'a> Keys<'a> {
     pub fn new(run: &'a Run, ground: &'a Ground<'a>) -> Self {
-        Self { run, ground, statements: HashMap::new(), params: HashMap::new() }
+        Self { run, ground, texts: HashMap::new() }
     }
 
     /// The finding as an entry that counts one.
@@ -105,7 +111,6 @@ impl<'a> Keys<'a> {
         if !statement.contains('$') {
             return BTreeSet::new();
         }
-        let sources = &self.run.sources;
         let asked: Vec<(&String, &String)> =
             self.ground.asked.set.iter().filter(|(name, _)| speaks_of(statement, name)).collect();
         let mut declared = BTreeSet::new();
@@ -115,8 +120,7 @@ impl<'a> Keys<'a> {
             }
         }
         for file in found.seen.iter().map(|(profile, _)| *profile).chain([file]) {
-            let params = self.params.entry(file).or_insert_with(|| params(sources, file));
-            let spoken = params.iter().filter(|param| speaks_of(statement, &param.name));
+            let spoken = self.text(file).params.iter().filter(|param| speaks_of(statement, &param.name));
             declared.extend(spoken.map(|param| param.text.clone()));
         }
         declared
@@ -124,22 +128,32 @@ impl<'a> Keys<'a> {
 
     /// Whether a parameter is set to what it is anyway: what each profile declares, or else the file of the statement, in plain letters.
     fn is_default(&mut self, found: &Found, file: FileId, name: &str, value: &str) -> bool {
-        let sources = &self.run.sources;
         let profiles: BTreeSet<FileId> = found.seen.iter().map(|(profile, _)| *profile).collect();
         profiles.into_iter().all(|profile| {
             let declared = [profile, file].into_iter().find_map(|file| {
-                let params = self.params.entry(file).or_insert_with(|| params(sources, file));
-                params.iter().find(|param| param.name == name).map(|param| param.default.clone())
+                self.text(file)
+                    .params
+                    .iter()
+                    .find(|param| param.name == name)
+                    .map(|param| param.default.clone())
             });
             declared.flatten().as_deref() == Some(value)
         })
     }
 
+    fn text(&mut self, file: FileId) -> &Text {
+        let run = self.run;
+        self.texts.entry(file).or_insert_with(|| Text::of(&run.sources, file))
+    }
+
     /// The words of the innermost statement or entry around a place, else of the place itself.
     fn statement(&mut self, span: Span) -> String {
         let sources = &self.run.sources;
-        let statements = self.statements.entry(span.file).or_insert_with(|| statements(sources, span.file));
-        let around = statements.iter().filter(|(it, _)| it.start <= span.start && span.end <= it.end);
+        let around = self
+            .text(span.file)
+            .statements
+            .iter()
+            .filter(|(it, _)| it.start <= span.start && span.end <= it.end);
         match around.min_by_key(|(it, _)| it.end - it.start) {
             Some((statement, before)) => words(&format!("{before} {}", sources.text(*statement))),
             None => words(sources.text(span)),
@@ -147,17 +161,17 @@ impl<'a> Keys<'a> {
     }
 }
 
-fn statements(sources: &Sources, file: FileId) -> Vec<(Span, &'static str)> {
-    let mut all = Vec::new();
-    if let Some(tree) = syntax::parse(sources, file).file {
-        add(&tree.statements, &mut all);
+impl Text {
+    fn of(sources: &Sources, file: FileId) -> Self {
+        let Some(tree) = syntax::parse(sources, file).file else { return Self::default() };
+        let mut statements = Vec::new();
+        add(&tree.statements, &mut statements);
+        Self { statements, params: params(sources, &tree.statements) }
     }
-    all
 }
 
-fn params(sources: &Sources, file: FileId) -> Vec<Param> {
-    let Some(tree) = syntax::parse(sources, file).file else { return Vec::new() };
-    let declared = tree.statements.iter().filter_map(|statement| match &statement.kind {
+fn params(sources: &Sources, statements: &[ast::Statement]) -> Vec<Param> {
+    let declared = statements.iter().filter_map(|statement| match &statement.kind {
         ast::StatementKind::Param { name, default } => Some(Param {
             name: name.value.clone(),
             text: words(sources.text(statement.span)),

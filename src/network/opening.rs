@@ -1,6 +1,7 @@
 //! In: the first bytes of a client on a tunnel. Out: what protocol they begin, as far as it names a host that must be the admitted one.
 
 use super::hello::Hello;
+use crate::policy::requests::is_token;
 
 /// The longest first line that is waited for.
 const LINE: usize = 64 * 1024;
@@ -85,9 +86,4 @@ fn long(bytes: &[u8]) -> Opening {
     } else {
         Opening::Undecided
     }
-}
-
-/// A character of a method or of a field's name (RFC 9110, 5.6.2).
-pub(super) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

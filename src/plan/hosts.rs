@@ -44,9 +44,7 @@ pub fn admit<'a>(rules: &'a [NetworkRule], target: &Target) -> HostDecision<'a> 
 /// Whether connections to the target's host are read at some port. At another one it is opened only by a line that says just that: what is
 /// said of many hosts or of every port must not lead around what may be asked of this one.
 fn is_read_somewhere(rules: &[NetworkRule], target: &Target) -> bool {
-    rules.iter().any(|rule| {
-        rule.requests.is_some() && matches(&HostPattern { port: None, ..rule.pattern.clone() }, target)
-    })
+    rules.iter().any(|rule| rule.requests.is_some() && names(&rule.pattern, &target.host))
 }
 
 /// Whether a rule names one host at one port.
@@ -66,8 +64,15 @@ pub fn limits<'a>(rules: &'a [NetworkRule], target: &Target) -> Vec<(&'a Request
     rules.iter().filter(speaks).filter_map(|rule| Some((rule.requests.as_ref()?, rule))).collect()
 }
 
-/// Whether one request may be sent to a target. `path` is what stands before the `?`, as it was sent.
+/// The method that opens a tunnel (RFC 9110, 9.3.6).
+pub const TUNNEL: &str = "CONNECT";
+
+/// Whether one request may be sent to a target over a connection that is read, in which a tunnel could not be. `path` is what stands before the
+/// `?`, as it was sent.
 pub fn may_ask<'a>(rules: &'a [NetworkRule], target: &Target, method: &str, path: &str) -> HostDecision<'a> {
+    if method == TUNNEL {
+        return HostDecision { allowed: false, rule: None };
+    }
     let admitted = admit(rules, target);
     let limits = limits(rules, target);
     if !admitted.allowed || limits.is_empty() {
@@ -90,10 +95,14 @@ pub fn could_admit(rules: &[NetworkRule], host: &Host) -> bool {
     })
 }
 
-fn matches(pattern: &HostPattern, target: &Target) -> bool {
-    let same_port = pattern.port.is_none_or(|wanted| wanted == target.port);
-    let host = target.host.to_string();
-    let same_name = match (pattern.below, pattern.host.as_str(), &target.host) {
+/// Whether a pattern speaks of a target.
+pub fn matches(pattern: &HostPattern, target: &Target) -> bool {
+    pattern.port.is_none_or(|wanted| wanted == target.port) && names(pattern, &target.host)
+}
+
+/// Whether a pattern speaks of a host, whatever the port.
+fn names(pattern: &HostPattern, host: &Host) -> bool {
+    match (pattern.below, pattern.host.as_str(), host) {
         // `*`, every host: only a denial says so.
         (true, "", _) => true,
         // Its names and addresses are one place.
@@ -104,9 +113,8 @@ fn matches(pattern: &HostPattern, target: &Target) -> bool {
         (true, apex, Host::Name(name)) => {
             name.strip_suffix(apex).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
         }
-        (false, name, _) => host == name,
-    };
-    same_port && same_name
+        (false, name, host) => host.to_string() == name,
+    }
 }
 
 #[cfg(test)]

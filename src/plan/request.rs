@@ -1,10 +1,10 @@
 //! One request as people ask about it (`why`, `expect`), and its answer from the one decision about hosts.
 
-use super::hosts::{self, DEFAULT_PORT};
+use super::hosts::{self, DEFAULT_PORT, TUNNEL};
 use super::{Environment, MaskedVariable};
 use crate::policy::host::{Host, HostFault, Target};
-use crate::policy::requests::{PathPattern, Requests};
-use crate::policy::{HostPattern, Network, NetworkRule};
+use crate::policy::requests::{PathPattern, Requests, is_token};
+use crate::policy::{Network, NetworkRule};
 use std::fmt;
 
 /// `METHOD https://HOST[:PORT]/PATH`.
@@ -58,9 +58,8 @@ impl Request {
             (Some(word), None, _) if word.contains("://") => return Err(RequestFault::NoMethod),
             _ => return Err(RequestFault::NoUrl),
         };
-        // A token (RFC 9110, 5.6.2), in whatever case: `get` is another method than `GET`, and is sent on where every one may be asked.
-        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if !method.bytes().all(token) {
+        // In whatever case: `get` is another method than `GET`, and is sent on where every one may be asked.
+        if !method.bytes().all(is_token) {
             return Err(RequestFault::Method(method.to_owned()));
         }
         let (secure, rest) = match url.split_once("://") {
@@ -129,11 +128,9 @@ pub fn decide<'a>(network: &'a Network, environment: &Environment, request: &Req
     if !secure {
         return RequestDecision { allowed: false, rule: limit, why: Why::NotTls };
     }
-    if method == TUNNEL {
-        return RequestDecision { allowed: false, rule: limit, why: Why::Tunnel };
-    }
     let decision = hosts::may_ask(rules, target, method, path);
-    RequestDecision { allowed: decision.allowed, rule: decision.rule.or(limit), why: Why::Request }
+    let why = if method == TUNNEL { Why::Tunnel } else { Why::Request };
+    RequestDecision { allowed: decision.allowed, rule: decision.rule.or(limit), why }
 }
 
 /// Whether connections to a target are opened and read: where a line says what may be asked there, and where a masked variable is for it.
@@ -146,14 +143,8 @@ pub fn masked_for<'a>(
     masks: &'a [MaskedVariable],
     target: &Target,
 ) -> impl Iterator<Item = &'a MaskedVariable> {
-    let one = |pattern: &HostPattern| {
-        !pattern.below && pattern.port == Some(target.port) && pattern.host == target.host.to_string()
-    };
-    masks.iter().filter(move |mask| mask.hosts.iter().any(one))
+    masks.iter().filter(move |mask| mask.hosts.iter().any(|pattern| hosts::matches(pattern, target)))
 }
-
-/// The method that opens a tunnel (RFC 9110, 9.3.6). No line can allow it.
-const TUNNEL: &str = "CONNECT";
 
 /// Whether a line with `methods` can have a method: it is written as every registered one is, in capitals.
 pub fn can_be_named(method: &str) -> bool {
@@ -194,6 +185,7 @@ pub fn line(rules: &[NetworkRule], target: &Target, method: &str, path: &str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::HostPattern;
     use crate::source::{Sources, Span};
 
     fn rule(allow: bool, host: &str, requests: Option<(&[&str], &[&str])>) -> NetworkRule {

@@ -3,6 +3,11 @@
 
 use std::fmt;
 
+/// A character of a method or of a field's name (RFC 9110, 5.6.2).
+pub fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
 /// Methods and paths that a statement allows. No method means every method, no path every path.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Requests {

@@ -3,7 +3,7 @@
 
 use crate::network::Reason;
 use crate::network::incoming::{CUT_SHORT, Halt, Incoming};
-use crate::network::opening::is_token;
+use crate::policy::requests::is_token;
 use std::time::Instant;
 
 /// What a head may take, in bytes.

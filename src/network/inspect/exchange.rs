@@ -11,6 +11,7 @@ use super::strays::Search;
 use crate::network::http::answer;
 use crate::network::{Gate, Reason, Refused, Via, gate};
 use crate::plan::hosts::{DEFAULT_PORT, limits, may_ask};
+use crate::plan::request::can_be_named;
 use crate::policy::NetworkRule;
 use crate::policy::host::Target;
 use hyper::body::Incoming;
@@ -104,10 +105,6 @@ impl Exchange<'_> {
         if words(&head.headers, "expect").any(|word| word != "100-continue") {
             return Err(Reason::BadRequest("an expectation other than 100-continue").into());
         }
-        if head.method == Method::CONNECT {
-            // A tunnel within, in which nothing could be read.
-            return Err(Reason::RequestNotAllowed.into());
-        }
         self.may_ask(head.method.as_str(), uri.path())?;
         for method in other_methods(&head.headers) {
             self.may_ask(&method, uri.path())
@@ -190,11 +187,8 @@ impl Exchange<'_> {
         if may_ask(self.rules, self.target, method, path).allowed {
             return Ok(());
         }
-        let plain =
-            method.len() <= METHOD && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
-        let plain = plain && method != "CONNECT";
-        let line =
-            gate::allowance(self.target).filter(|_| plain).map(|line| format!("{line} methods {method}"));
+        let line = gate::allowance(self.target).filter(|_| method.len() <= METHOD && can_be_named(method));
+        let line = line.map(|line| format!("{line} methods {method}"));
         Err(Refusal { line, ..Reason::RequestNotAllowed.into() })
     }
 

@@ -19,6 +19,7 @@ mod wire;
 pub use authority::{Authority, AuthorityError};
 pub use strays::Search;
 
+use crate::plan::hosts::matches;
 use crate::policy::host::{Host, Target};
 use crate::policy::{HostPattern, NetworkRule};
 use rustls::crypto::CryptoProvider;
@@ -130,10 +131,7 @@ pub struct Secret {
 impl Secret {
     /// Whether a target may have the value.
     pub fn is_for(&self, target: &Target) -> bool {
-        let host = target.host.to_string();
-        self.hosts
-            .iter()
-            .any(|one| !one.below && one.host == host && one.port.is_none_or(|port| port == target.port))
+        self.hosts.iter().any(|host| matches(host, target))
     }
 }
 
